@@ -224,6 +224,24 @@ struct KeePassXCTests {
     try keyring.kill()
   }
 
+  /// In a new installation, each item is locked for a connection that hasn't asked for it.
+  @Test func `an item that may have changed is reported after a restart in a new installation`()
+    throws
+  {
+    let bus = try PrivateBus()
+    let keyring = try KeePassXC(on: bus, confirming: true)
+    let log = EventLog()
+    let observation = try bus.storage(.never).observe(.key(StorageUse.key), log.append)
+    try bus.storage().setPassword("s3cret", for: StorageUse.key)
+    log.wait(for: .changed(.created(StorageUse.key)))
+    try keyring.end()
+    log.wait(for: .interrupted)
+    try keyring.start()
+    log.wait(for: .changed(.replaced(StorageUse.key)))
+    observation.cancel()
+    try keyring.kill()
+  }
+
   /// The keyring would create the item without the secret.
   @Test func `a secret with a reference is refused with the reason`() throws {
     let storage = SecretServiceStorage()

@@ -187,6 +187,7 @@ final class ObservedCollection {
     for item in signals.paths where item.isInside(path) {
       let isDeleted = signals[item].contains(.deleted)
       let stored = found[item]
+      // Nobody knows its key, and a reader may have seen it.
       if stored == nil, isDeleted, unread.contains(item), known[item] == nil { missesItem = true }
       if stored != nil || isDeleted, !later.contains(item) { unread.remove(item) }
       // If an item was deleted before it was read, the signal of the deletion is still to come.

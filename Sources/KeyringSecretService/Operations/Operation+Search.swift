@@ -40,14 +40,17 @@ extension Operation {
   func search(
     _ attributeSets: [[String: String]], with others: [MethodCall]
   ) async throws(SecureStorageError) -> SearchResult {
-    guard
-      case .answers(let answers) = try await sendToCollection({ collection in
-        attributeSets.map { searchMessage(collection, $0) } + others
-      })
-    else { return try await noItems(attributeSets, with: others) }
-    return SearchResult(
-      found: answers.prefix(attributeSets.count).map(itemPaths),
-      answers: Array(answers.dropFirst(attributeSets.count)))
+    let reply = try await sendToCollection { collection in
+      attributeSets.map { searchMessage(collection, $0) } + others
+    }
+    switch reply {
+    case .noCollection: return try await noItems(attributeSets, with: others)
+    case .hidesItems: return hiddenItems(attributeSets, without: others)
+    case .answers(let answers):
+      return SearchResult(
+        found: answers.prefix(attributeSets.count).map(itemPaths),
+        answers: Array(answers.dropFirst(attributeSets.count)))
+    }
   }
 
   /// Finds the items that have all the attributes of a set, and reports whether some may be hidden.
@@ -77,9 +80,7 @@ extension Operation {
     case .noCollection:
       try expectNoCollection()
       return try await noItems(attributeSets, with: others)
-    case .hidesItems:
-      return SearchResult(
-        found: attributeSets.map { _ in [] }, answers: others.map { _ in nil }, isLocked: true)
+    case .hidesItems: return hiddenItems(attributeSets, without: others)
     case .answers(let all): answers = all[...]
     }
     let before = asksBefore ? 1 : 0
@@ -100,6 +101,14 @@ extension Operation {
     _ attributeSets: [[String: String]], with others: [MethodCall]
   ) async throws(SecureStorageError) -> SearchResult {
     SearchResult(found: attributeSets.map { _ in [] }, answers: try await send(others))
+  }
+
+  /// Returns the result for a locked collection that hides its items, about which no message is sent.
+  private func hiddenItems(
+    _ attributeSets: [[String: String]], without others: [MethodCall]
+  ) -> SearchResult {
+    SearchResult(
+      found: attributeSets.map { _ in [] }, answers: others.map { _ in nil }, isLocked: true)
   }
 
   /// An outcome of messages about the storage's collection.
