@@ -4,6 +4,7 @@ import unittest
 
 import instructions
 import messages
+from works import REPOSITORY
 
 PROFILE = """\
 # callgrind format
@@ -78,6 +79,9 @@ class CountingTests(unittest.TestCase):
     def test_a_trace_that_ends_early_is_an_error(self):
         with self.assertRaises(messages.Failure):
             messages.between_marks([MARK, sends(50), MARK], "getppid")
+
+    def test_the_path_of_the_counted_file_is_the_same_length_in_every_repository(self):
+        self.assertFalse(instructions.DIRECTORY.is_relative_to(REPOSITORY))
 
 
 if __name__ == "__main__":
