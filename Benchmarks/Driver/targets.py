@@ -69,7 +69,7 @@ CACHED_BOUND = (
     "A read takes about 1,140 instructions. Their time depends on the processor, as does that of the dictionary.")
 START_BOUND = (
     "Each program spends 24 million instructions on the key exchange. The dynamic program takes 14.0 million more than "
-    "C's 31.2 million, and the static one 6.8 million. An empty Swift program takes 6.5 and 2.3 million. The loader "
+    "C's 31.2 million, and the static one 6.7 million. An empty Swift program takes 6.5 and 2.3 million. The loader "
     "accounts for 9.6 and 3.0 million of the difference: it looks up 8,300 and 5,200 symbols for the program and "
     "libsecret, compared to 3,400 for the C program. Swift's runtime takes 2.9 million. For most of this time it looks for "
     "the conformances of types, each of which takes a scan of all conformances in the program. GLib and the C library take "

@@ -21,7 +21,7 @@ struct KnownLimitation {
       case .rule(let rule): "rule \(rule.rule), `\(rule.rawValue)`"
       case .sessionCollection: "a collection that is deleted at logout"
       case .rewrittenItemsAreFound: "rule 9 while many programs rewrite one item"
-      case .crashSafety: "rule 3 after a crash of the keyring"
+      case .crashSafety: "rule 13 after a crash of the keyring"
       }
     }
   }
