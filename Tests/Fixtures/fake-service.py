@@ -267,7 +267,11 @@ class Service:
             return
         if kind == "leave":
             os._exit(0)
-        if kind == "error":
+        if kind in ("lock", "once"):
+            del self.faults[method]
+        if kind == "lock":
+            self.set_locks(list(self.collections), True)
+        if kind in ("error", "once"):
             name, _, text = argument.partition(" ")
             answer = new_error(call, name, "s", (text or "as the test wants it",))
         elif kind == "type":

@@ -141,6 +141,16 @@ import Testing
     #expect(try storage.password(for: StorageUse.key) == nil)
   }
 
+  @Test func `a lock is that of the collection that is chosen by now`() throws {
+    let storage = bus.storage(.never)
+    try StorageUse.save(storage)
+    try service.hide(.items)
+    try service.makeSecondCollection(named: "a")
+    try storage.lock()
+    #expect(try storage.isLocked())
+    expectError(.locked) { _ = try storage.password(for: StorageUse.key) }
+  }
+
   private func storageWithLockedItem(_ hiding: Hiding) throws -> SecretServiceStorage {
     let storage = bus.storage()
     try storage.setPassword("s3cret", for: StorageUse.key)
@@ -528,6 +538,24 @@ import Testing
     try service.hide(.attributes)
     let observation = try storage.observe(.service("service"), log.append)
     try service.lockItems()
+    try storage.setPassword("second", for: second)
+    log.wait(for: .changed(.created(second)))
+    #expect(log.changes == [.created(second)])
+    _ = observation
+  }
+
+  @Test func `no observer takes items for removed that are hidden while they are listed`() throws {
+    let log = EventLog()
+    let storage = bus.storage()
+    try StorageUse.save(storage)
+    try service.hide(.items)
+    let observation = try storage.observe(.service("service"), log.append)
+    try service.fault("SearchItems", .lock)
+    // Another collection may have taken the place of this one, so its items are listed again.
+    try service.makeSecondCollection()
+    log.wait(for: .locked)
+    try service.unlock()
+    let second = ItemKey.password(service: "service", account: "second")
     try storage.setPassword("second", for: second)
     log.wait(for: .changed(.created(second)))
     #expect(log.changes == [.created(second)])

@@ -105,6 +105,43 @@ final class ObservedCollectionTests {
     #expect(news == [.interrupted, .changed(.replaced(keys[0])), .resumed])
   }
 
+  @Test func `a change while its item is read after a listing is reported`() throws {
+    try read([0])
+    let item = try item(0)
+    observed.wasListed(item.path, after: 1)
+    var handled = try signals(.confirmed)
+    var later = handled
+    later.removeAll()
+    later.add(item.path, .confirmed)
+    later.move(item.path, to: &handled)
+    #expect(later.isEmpty)
+    update(handled, [item.path: item])
+    #expect(news == [.changed(.replaced(keys[0]))])
+  }
+
+  @Test func `a creation while an item is looked for ends its deletion`() throws {
+    let path = try item(0).path
+    var handled = ItemSignals()
+    handled.add(path, [.deleted, .confirmed])
+    for kinds in [ItemSignals.Kinds.announced, .confirmed] {
+      var later = ItemSignals()
+      later.add(path, kinds)
+      later.move(path, to: &handled)
+      #expect(handled[path].contains(.deleted) == (kinds == .announced))
+    }
+  }
+
+  @Test func `a change after its item was read may be lost with an interruption`() throws {
+    try read([0])
+    let item = try item(0)
+    let handled = try signals(.confirmed)
+    observed.update(handled, [item.path: item], before: try signals(.confirmed))
+    observed.interrupt()
+    try read([0])
+    #expect(
+      news == [.changed(.replaced(keys[0])), .interrupted, .changed(.replaced(keys[0])), .resumed])
+  }
+
   @Test func `a change that a program began before an interruption may be lost`() throws {
     try read([0])
     observed.changeBegins(try item(0).path, by: ":1.1")

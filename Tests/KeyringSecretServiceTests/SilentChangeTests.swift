@@ -98,6 +98,16 @@ import Testing
     _ = observation
   }
 
+  @Test func `a write to an item that is gone changes nothing`() throws {
+    _ = try storeItem()
+    let monitor = try BusMonitor(on: bus, signals: true)
+    try service.fault("SetSecret", .once("org.freedesktop.DBus.Error.UnknownObject"))
+    try bus.storage().setPassword("new", for: key)
+    let messages = try monitor.finish().filter { $0.hasPrefix("Secret") || $0 == "SetSecret" }
+    let once = ["SecretChanging", "SetSecret"]
+    #expect(messages == once + ["SecretKept"] + once + ["SecretSet"])
+  }
+
   /// Any program can say that it has changed an item.
   @Test func `an item that looks the same has not changed`() throws {
     let item = try storeItem()

@@ -38,9 +38,13 @@ struct ItemSignals {
   mutating func add(_ path: ObjectPath, _ kinds: Kinds) {
     count += 1
     if entries[path] == nil { paths.append(path) }
+    set(path, kinds, count)
+  }
+
+  private mutating func set(_ path: ObjectPath, _ kinds: Kinds, _ number: Int) {
     // A program may announce a change of an item that is gone.
-    let kept = kinds.contains(.announced) ? self[path] : self[path].subtracting(.deleted)
-    entries[path] = (count, kept.union(kinds))
+    let kept = kinds == .announced ? self[path] : self[path].subtracting(.deleted)
+    entries[path] = (number, kept.union(kinds))
   }
 
   /// Returns `true` if the first `number` signals include all signals of the item.
@@ -54,7 +58,7 @@ struct ItemSignals {
   /// The item was read after these signals, so it needn't be read again. Deletions aren't moved.
   mutating func move(_ path: ObjectPath, to other: inout ItemSignals) {
     guard let entry = entries[path], !entry.kinds.contains(.deleted) else { return }
-    other.entries[path]?.kinds.formUnion(entry.kinds)
+    if other.contains(path) { other.set(path, entry.kinds, entry.number) }
     entries[path] = nil
     paths.removeAll { $0 == path }
   }

@@ -187,8 +187,7 @@ final class ObservedCollection {
     for item in signals.paths where item.isInside(path) {
       let isDeleted = signals[item].contains(.deleted)
       let stored = found[item]
-      // Nobody knows its key, and a reader may have seen it.
-      if stored == nil, isDeleted, unread.contains(item), known[item] == nil { missesItem = true }
+      if stored == nil, isDeleted, unread.contains(item) { lose([item]) }
       if stored != nil || isDeleted, !later.contains(item) { unread.remove(item) }
       // If an item was deleted before it was read, the signal of the deletion is still to come.
       if signals.isSettled(item, after: listed[item]) || stored == nil && !isDeleted { continue }
@@ -215,7 +214,7 @@ final class ObservedCollection {
     if let path, path != state?.path {
       let gone = unread.filter { $0.isInside(path) }
       unread.subtract(gone)
-      if gone.contains(where: { known[$0] == nil }) { missesItem = true }
+      lose(gone)
     }
     guard let state else {
       path = nil
@@ -246,9 +245,7 @@ final class ObservedCollection {
       let dropped = unread.subtracting(signals.paths)
       unread.subtract(dropped)
       known.doubt { path, _ in dropped.contains(path) }
-      if dropped.contains(where: { mayHave($0) && known[$0] == nil && items[$0] == nil }) {
-        missesItem = true
-      }
+      lose(dropped.filter { mayHave($0) && items[$0] == nil })
       let mayHideSome = exchange(&isIncomplete, with: false)
       report(
         known.replaceAll(by: found, confirmed: Set(confirmed), mayHideSome: mayHideSome))
@@ -260,6 +257,13 @@ final class ObservedCollection {
       report(.resumed)
     }
     return true
+  }
+
+  /// Records that items are gone that a reader may have seen.
+  ///
+  /// Nobody knows the keys of those that were never read here.
+  private func lose(_ items: Set<ObjectPath>) {
+    if items.contains(where: { known[$0] == nil }) { missesItem = true }
   }
 
   /// The state of a collection.

@@ -337,6 +337,12 @@ final class SignalLoop {
       collection.needsItems(found)
     {
       state?.items = try await reading.items(of: found.path, for: collection.query)
+      // It may have been locked before they were listed.
+      if !reading.provider.listsLockedItems,
+        try await reading.lockState(of: found.path) != false
+      {
+        state = ObservedCollection.State(path: found.path, isLocked: true)
+      }
     }
     // If the provider has changed in the meantime, the answers are out of date.
     guard provider == reading.provider else { throw .noConnection }

@@ -21,8 +21,8 @@ extension Operation {
   ///
   /// The collection may no longer exist.
   func namedCollection() async throws(SecureStorageError) -> ObjectPath? {
-    options.collection.alias == nil || choosesCollection
-      ? try await collection() : try await path(of: options.collection)
+    if choosesCollection { return try chooseCollection(from: await send(choiceQuestions)) }
+    return try await options.collection.alias == nil ? collection() : path(of: options.collection)
   }
 
   /// Returns the error for a collection that doesn't exist or has vanished.

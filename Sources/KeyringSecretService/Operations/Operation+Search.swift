@@ -90,7 +90,9 @@ extension Operation {
     // A collection that exists and refuses to be searched is locked, too.
     let refusesSearch = found.contains { $0 == nil }
     let isLocked = try isLocked(states, refusesSearch)
-    if isLocked, let knownCollection { session.seenUnlocked[knownCollection] = nil }
+    if asksBefore, let knownCollection {
+      session.seenUnlocked[knownCollection] = isLocked || refusesSearch ? nil : .now
+    }
     return SearchResult(
       found: found.map(itemPaths), answers: Array(answers.dropFirst(attributeSets.count)),
       isLocked: isLocked)
@@ -150,17 +152,18 @@ extension Operation {
   /// Returns `true` if a collection is locked, and the provider hides the items of a locked one.
   ///
   /// Such a provider may crash if a search arrives between two steps of unlocking a collection. A search that waits for
-  /// this answer arrives later. A locked collection may have made room for another choice.
+  /// this answer arrives later. By then, another collection may be chosen.
   private func hidesItems(_ collection: ObjectPath) async throws(SecureStorageError) -> Bool {
     if provider.listsLockedItems { return false }
     if let time = session.seenUnlocked[collection], time.duration(to: .now) < Self.timeOfLock {
       return false
     }
-    guard let isLocked = try await lockState(of: collection) else { return false }
+    let questions = choosesCollection ? choiceQuestions : []
+    let answers = try await send(questions + [.isLocked(collection)])
+    if choosesCollection, try chooseCollection(from: answers) != collection { return false }
+    guard let answer = answers[questions.count] else { return false }
+    let isLocked = try isLocked(answer)
     session.seenUnlocked[collection] = isLocked ? nil : .now
-    if isLocked, choosesCollection {
-      return try chooseCollection(from: await send(choiceQuestions)) == collection
-    }
     return isLocked
   }
 
@@ -197,7 +200,11 @@ extension Operation {
     if let knownCollection { return knownCollection }
     knownCollection =
       if choosesCollection {
-        try await chosenCollection()
+        if let chosen = session.chosenCollection.withLock({ $0 }) {
+          chosen
+        } else {
+          try chooseCollection(from: await send(choiceQuestions))
+        }
       } else if provider.hasAliasObjects, let alias = options.collection.alias {
         ObjectPath.collection(aliased: alias)
       } else {
@@ -211,16 +218,10 @@ extension Operation {
   /// It does if the default collection can change at any time.
   var choosesCollection: Bool { isChosen(options.collection) }
 
-  /// Returns the collection that stands for the default collection, if any.
-  func chosenCollection() async throws(SecureStorageError) -> ObjectPath? {
-    if let chosen = session.chosenCollection.withLock({ $0 }) { return chosen }
-    return try chooseCollection(from: await send(choiceQuestions))
-  }
-
   /// Chooses a collection, and remembers it.
   ///
   /// The first collection by name is chosen, regardless of which one is in front.
-  private func chooseCollection(
+  func chooseCollection(
     from answers: [Variant?]
   ) throws(SecureStorageError) -> ObjectPath? {
     let chosen = try chosen(from: answers)

@@ -116,7 +116,7 @@ extension Operation {
       await announce(isOpen ? .set : .kept)
       throw error
     }
-    await announce(isThere == nil ? .kept : .set)
+    await announce(isThere == true ? .set : .kept)
     if let isThere { return isThere }
     try await unlock([messages[0].object.collection])
     return try await write(messages)

@@ -36,7 +36,9 @@ extension SecretServiceStorage: LockableStorage {
   /// Returns `true` if the collection is locked.
   public func isLockedWithoutBlocking() async throws(SecureStorageError) -> Bool {
     try await perform(.read) { (call) async throws(SecureStorageError) in
-      try await call.isLocked(call.existingCollection())
+      let collection =
+        try await call.choosesCollection ? call.lockableCollection() : call.existingCollection()
+      return try await call.isLocked(collection)
     }
   }
 }
@@ -101,7 +103,7 @@ extension SecretServiceStorage: CollectionStorage {
       guard let own = try await call.collection() else { return false }
       // If the default collection changes by itself, the collection that stands for it counts.
       if !call.provider.keepsDefaultCollection {
-        return try await call.chosenCollection() == own
+        return try await call.path(of: .default) == own
       }
       for alias in ["default", "session"] where try await call.collection(aliased: alias) == own {
         return true

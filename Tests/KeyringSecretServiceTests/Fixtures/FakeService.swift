@@ -18,6 +18,10 @@ final class FakeService {
     static func error(_ name: String, _ text: String = "") -> Fault {
       Fault(words: "error \(name)" + (text.isEmpty ? "" : " \(text)"))
     }
+    /// Answers one call with the error that has this name.
+    static func once(_ name: String) -> Fault { Fault(words: "once \(name)") }
+    /// Locks all collections before it answers one call.
+    static let lock = Fault(words: "lock")
     /// Answers with a value of another type.
     static let type = Fault(words: "type")
     /// Leaves the bus without an answer.

@@ -58,7 +58,7 @@ struct KnownLimitation {
       reason: "It reports no change when a secret is saved again unchanged."),
     KnownLimitation(
       provider: .keepassxc, promise: .crashSafety,
-      reason: "It writes its file a moment after a change, and crashes if an item changes then."),
+      reason: "It writes its file later, and crashes if an item changes then."),
     KnownLimitation(
       provider: .keepassxc, promise: .sessionCollection,
       reason: "It has none. The error is `.collectionNotFound`."),
