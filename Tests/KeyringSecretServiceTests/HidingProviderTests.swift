@@ -124,10 +124,16 @@ import Testing
     try service.unlock()
     #expect(try storage.password(for: StorageUse.key) == "s3cret")
     // From then on, a read takes one wait, as elsewhere.
-    let connection = try openSession(at: bus.address).connection
-    let before = connection.waits.load(ordering: .relaxed)
+    let session = try openSession(at: bus.address)
+    let before = session.connection.waits.load(ordering: .relaxed)
+    let path = try #require(session.seenUnlocked.keys.first)
+    let seen = try #require(session.seenUnlocked[path])
     #expect(try storage.password(for: StorageUse.key) == "s3cret")
-    #expect(connection.waits.load(ordering: .relaxed) == before + 1)
+    #expect(session.connection.waits.load(ordering: .relaxed) == before + 1)
+    // A complete search shows it again.
+    let absent = ItemKey.password(service: "service", account: "absent")
+    #expect(try storage.password(for: absent) == nil)
+    #expect(try #require(session.seenUnlocked[path]) > seen)
   }
 
   @Test func `another default collection is chosen while the first one is locked`() throws {

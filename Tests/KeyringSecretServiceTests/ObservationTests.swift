@@ -128,11 +128,11 @@ import Testing
     #expect(collection.take(state, ItemSignals()))
     #expect(!collection.needsItems(state))
     collection.collectionMayHaveChanged(path, isThere: false)
-    collection.needsReading = false
+    collection.readingBegins()
     collection.collectionMayHaveChanged(path, isThere: false)
     #expect(collection.take(state, ItemSignals()))
     #expect(collection.needsReading && collection.needsItems(state))
-    collection.needsReading = false
+    collection.readingBegins()
     #expect(collection.take(state, ItemSignals()))
     #expect(!collection.needsItems(state))
   }

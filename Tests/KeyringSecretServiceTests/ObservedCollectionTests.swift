@@ -119,6 +119,17 @@ final class ObservedCollectionTests {
     #expect(news == [.changed(.replaced(keys[0]))])
   }
 
+  @Test(arguments: [false, true])
+  func `a change before a listing that fails or finds a lock is reported`(fails: Bool) throws {
+    try read([0])
+    let item = try item(0)
+    let signals = try signals(.confirmed)
+    observed.wasListed(item.path, after: 1)
+    if fails { observed.readingFails() } else { try read(nil) }
+    update(signals, [item.path: item])
+    #expect(news == (fails ? [] : [.locked]) + [.changed(.replaced(keys[0]))])
+  }
+
   @Test func `a creation while an item is looked for ends its deletion`() throws {
     let path = try item(0).path
     var handled = ItemSignals()

@@ -37,17 +37,33 @@ struct CollectionReading: ProviderClient {
   }
 
   /// Returns the items, locked or not, that a query may match.
+  ///
+  /// - Parameters:
+  ///   - collection: The collection.
+  ///   - query: The query, or `nil` for all items.
+  /// - Returns: The items, or `nil` if the collection was locked in the meantime, so that it may hide some.
+  /// - Throws: The failure of a message.
   func items(
     of collection: ObjectPath, for query: ItemQuery?
-  ) async throws(DBusError) -> [ObjectPath: StoredItem] {
+  ) async throws(DBusError) -> [ObjectPath: StoredItem]? {
     let attributes = query?.key?.attributes ?? query?.searchedAttributes ?? [:]
     let paths = itemPaths(in: try await send(searchMessage(collection, attributes)))
-    return try await items(at: paths)
+    let question = provider.listsLockedItems ? [] : [MethodCall.isLocked(collection)]
+    let answers = try await send(paths.map { .properties(of: $0) } + question)
+    for answer in answers.suffix(question.count) {
+      guard let answer, try !isLocked(answer) else { return nil }
+    }
+    return items(at: paths, answers)
   }
 
   /// Returns the items that still exist at paths, without their secrets.
   func items(at paths: [ObjectPath]) async throws(DBusError) -> [ObjectPath: StoredItem] {
-    let answers = try await send(paths.map { .properties(of: $0) })
+    items(at: paths, try await send(paths.map { .properties(of: $0) }))
+  }
+
+  private func items(
+    at paths: [ObjectPath], _ answers: [Variant?]
+  ) -> [ObjectPath: StoredItem] {
     var items: [ObjectPath: StoredItem] = [:]
     for (path, answer) in zip(paths, answers) {
       items[path] = answer.flatMap {

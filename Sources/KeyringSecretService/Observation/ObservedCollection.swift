@@ -25,7 +25,7 @@ final class ObservedCollection {
   /// Indicates whether there is no earlier state to compare the items with.
   private(set) var wasNeverRead = true
   /// Indicates whether the collection must be read again, and not only single items.
-  var needsReading = false
+  private(set) var needsReading = false
   /// Indicates whether changes went unnoticed after the last reading began.
   private var missesChanges = false
   /// The items that have changed according to their signals, and that haven't been read here since.
@@ -148,6 +148,9 @@ final class ObservedCollection {
   /// A signal or an interruption before the answers leads to another reading.
   func readingBegins() { (needsReading, missesChanges) = (false, false) }
 
+  /// Records that the collection must be read again, because it couldn't be read.
+  func readingFails() { (needsReading, listed) = (true, [:]) }
+
   /// Records the number of signals before an item was listed.
   func wasListed(_ item: ObjectPath, after number: Int) { listed[item] = number }
 
@@ -233,7 +236,8 @@ final class ObservedCollection {
       unread.formIntersection(signals.paths)
       known = ItemSnapshot((state.items ?? [:]).compactMapValues(knownItem))
     } else if state.isLocked {
-      // Items that can't be read aren't compared.
+      // Items that can't be read aren't compared, whatever was listed.
+      listed = [:]
       if !wasLocked || isInterrupted { report(.locked) }
     } else if let items = state.items {
       let confirmed = items.keys.filter {

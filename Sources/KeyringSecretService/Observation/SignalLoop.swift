@@ -306,7 +306,7 @@ final class SignalLoop {
         collection.readingBegins()
         // A read that fails for one collection may succeed for the next.
         if (try? await read(collection, deadline)) == true { continue }
-        collection.needsReading = true
+        collection.readingFails()
         isComplete = false
       }
       if isComplete { backoff = Backoff() } else { retryLater() }
@@ -336,13 +336,9 @@ final class SignalLoop {
     if let found = state, reading.provider.listsLockedItems || !found.isLocked,
       collection.needsItems(found)
     {
-      state?.items = try await reading.items(of: found.path, for: collection.query)
-      // It may have been locked before they were listed.
-      if !reading.provider.listsLockedItems,
-        try await reading.lockState(of: found.path) != false
-      {
-        state = ObservedCollection.State(path: found.path, isLocked: true)
-      }
+      let items = try await reading.items(of: found.path, for: collection.query)
+      state = ObservedCollection.State(
+        path: found.path, isLocked: found.isLocked || items == nil, items: items)
     }
     // If the provider has changed in the meantime, the answers are out of date.
     guard provider == reading.provider else { throw .noConnection }

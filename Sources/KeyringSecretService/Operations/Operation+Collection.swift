@@ -61,6 +61,7 @@ extension Operation {
       session.seenUnlocked.removeAll()
       guard let answer = try await send(.lock([collection])) else { throw noCollection() }
       try await finish(answer.child(1))
+      session.seenUnlocked.removeAll()
     }
     if try await isLocked(collection) { return }
     // This happens with a collection that can't be locked, such as one that is kept in memory only.

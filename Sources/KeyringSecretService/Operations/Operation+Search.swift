@@ -90,8 +90,9 @@ extension Operation {
     // A collection that exists and refuses to be searched is locked, too.
     let refusesSearch = found.contains { $0 == nil }
     let isLocked = try isLocked(states, refusesSearch)
-    if asksBefore, let knownCollection {
-      session.seenUnlocked[knownCollection] = isLocked || refusesSearch ? nil : .now
+    // Nothing is known any more if the collection was locked in the meantime.
+    if asksBefore, let knownCollection, session.seenUnlocked[knownCollection] != nil {
+      session.seenUnlocked[knownCollection] = isLocked ? nil : .now
     }
     return SearchResult(
       found: found.map(itemPaths), answers: Array(answers.dropFirst(attributeSets.count)),

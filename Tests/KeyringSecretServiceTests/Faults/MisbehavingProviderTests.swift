@@ -163,8 +163,10 @@ import Testing
     try service.fault("CreateItem", gone)
     StorageUse.add.expectFailure(.locked, storage, cause: "may have closed it")
     try service.reset()
-    try service.fault("Get", gone)
+    try service.hide(.collection)
+    try service.lock()
     StorageUse.unlock.expectFailure(.locked, storage, cause: "may have closed it")
+    try service.unlock()
     try expectHealth()
   }
 
