@@ -68,6 +68,8 @@ final class SessionCache: Sendable {
       if let opening = state.openings[address] { return .another(opening) }
       let opening = Opening()
       state.openings[address] = opening
+      // A session with a bus that has ended would keep its files open.
+      state.sessions = state.sessions.filter { !$0.value.connection.isClosed }
       return .mine(opening)
     }
   }

@@ -60,6 +60,24 @@ import Testing
     }
   }
 
+  @Test func `no session with a bus that has ended stays open`() throws {
+    let ended = try PrivateBus()
+    let service = try FakeService(on: ended)
+    try StorageUse.save(ended.storage())
+    weak let session = try openSession(at: ended.address)
+    try ended.kill()
+    // The session of another bus is opened.
+    #expect(
+      try waitUntil {
+        let another = try PrivateBus()
+        let service = try FakeService(on: another)
+        try StorageUse.save(another.storage())
+        _ = service
+        return session == nil
+      })
+    _ = service
+  }
+
   @Test(arguments: StorageUse.allCases)
   func `a call fails if the bus dies during it`(use: StorageUse) async throws {
     let bus = try PrivateBus()
