@@ -99,6 +99,19 @@ extension KeePassXCTests {
     #expect(try second.items(matching: .service("service")).isEmpty)
   }
 
+  @Test func `an app locks the database that it reads if the user turns to another`() throws {
+    let bus = try PrivateBus()
+    let keyring = try KeePassXC(on: bus, databases: ["first", "second"])
+    let storage = bus.storage()
+    try keyring.bringToFront("first")
+    try storage.setPassword("s3cret", for: StorageUse.key)
+    try keyring.bringToFront("second")
+    try storage.lock()
+    #expect(try storage.isLocked())
+    expectError(.locked) { _ = try bus.storage(.never).password(for: StorageUse.key) }
+    #expect(try !storage.collection(labeled: "second").isLocked())
+  }
+
   @Test func `an app keeps its database if the databases open in another order`() throws {
     let bus = try PrivateBus()
     let keyring = try KeePassXC(on: bus, databases: ["first", "second"])

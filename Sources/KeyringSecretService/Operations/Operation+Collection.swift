@@ -21,7 +21,7 @@ extension Operation {
   ///
   /// The collection may no longer exist.
   func namedCollection() async throws(SecureStorageError) -> ObjectPath? {
-    if choosesCollection { return try chooseCollection(from: await send(choiceQuestions)) }
+    if choosesCollection { return try await chooseCollection() }
     return try await options.collection.alias == nil ? collection() : path(of: options.collection)
   }
 
@@ -61,6 +61,7 @@ extension Operation {
       session.seenUnlocked.removeAll()
       guard let answer = try await send(.lock([collection])) else { throw noCollection() }
       try await finish(answer.child(1))
+      // A search that was under way may have seen it unlocked before the lock.
       session.seenUnlocked.removeAll()
     }
     if try await isLocked(collection) { return }

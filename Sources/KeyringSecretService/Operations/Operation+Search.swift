@@ -204,7 +204,7 @@ extension Operation {
         if let chosen = session.chosenCollection.withLock({ $0 }) {
           chosen
         } else {
-          try chooseCollection(from: await send(choiceQuestions))
+          try await chooseCollection()
         }
       } else if provider.hasAliasObjects, let alias = options.collection.alias {
         ObjectPath.collection(aliased: alias)
@@ -219,10 +219,15 @@ extension Operation {
   /// It does if the default collection can change at any time.
   var choosesCollection: Bool { isChosen(options.collection) }
 
+  /// Asks which collection stands for the default collection, if any, and remembers it.
+  func chooseCollection() async throws(SecureStorageError) -> ObjectPath? {
+    try chooseCollection(from: await send(choiceQuestions))
+  }
+
   /// Chooses a collection, and remembers it.
   ///
   /// The first collection by name is chosen, regardless of which one is in front.
-  func chooseCollection(
+  private func chooseCollection(
     from answers: [Variant?]
   ) throws(SecureStorageError) -> ObjectPath? {
     let chosen = try chosen(from: answers)
