@@ -6,6 +6,7 @@ Both hold only for the compiler, the libraries and the processor that the record
 
 import json
 import platform
+import statistics
 import subprocess
 
 import instructions
@@ -19,7 +20,7 @@ TOLERANCE = 0.02
 
 EXTENSIONS = ["adx", "aes", "avx", "avx2", "bmi2", "erms", "movbe", "pclmulqdq"]
 
-# A wakeup more than usual only adds instructions, so a figure that is too high is counted again.
+# A wakeup more than usual adds instructions to either side of a ratio, so a figure that is too high is counted again.
 RUNS = 3
 
 NAMES = list(instructions.OPERATIONS)
@@ -63,21 +64,20 @@ def check(*arguments):
 def figure(operation, name, most):
     """Returns the ratio to C, or the number of instructions, and those of each run.
 
-    Of each contender, the run with the fewest instructions counts.
-
-    Without a maximum, all runs take place. With one, they end with the first that doesn't exceed it.
+    Without a maximum, all runs take place, and the median counts. With one, they end with the first that doesn't exceed
+    it. Otherwise the lowest counts.
     """
     operation.prepare()
     ours = next(iter(operation.contenders))
     runs = []
     for _ in range(RUNS):
-        runs.append([
+        own, other = [
             instructions.total(instructions.profile(name, contender)) if contender else 1
-            for contender in (ours, operation.reference)])
-        own, other = map(min, zip(*runs))
-        if most is not None and own / other <= most * (1 + TOLERANCE):
+            for contender in (ours, operation.reference)]
+        runs.append(own / other)
+        if most is not None and runs[-1] <= most * (1 + TOLERANCE):
             break
-    return own / other, [own / other for own, other in runs]
+    return (min if most else statistics.median)(runs), runs
 
 
 def shown(figure):
