@@ -14,7 +14,15 @@ FUNCTION(
     LIBSECRET, KeyringGVariant *, secret_service_encode_dbus_secret,
     (KeyringSecretService *service, KeyringSecretValue *value),
     (service, value))
-FUNCTION(LIBSECRET, GType, secret_service_flags_get_type, (void), ())
+FUNCTION(
+    LIBSECRET, void, secret_service_ensure_session,
+    (KeyringSecretService *self, KeyringGCancellable *cancellable, KeyringGAsyncReadyCallback callback, gpointer
+    user_data),
+    (self, cancellable, callback, user_data))
+FUNCTION(
+    LIBSECRET, gboolean, secret_service_ensure_session_finish,
+    (KeyringSecretService *self, KeyringGAsyncResult *result, KeyringGError **error),
+    (self, result, error))
 FUNCTION(
     LIBSECRET, const gchar *, secret_service_get_session_algorithms,
     (KeyringSecretService *self),

@@ -2,7 +2,7 @@
 
 It owns org.freedesktop.secrets on the bus of DBUS_SESSION_BUS_ADDRESS, prints "ready", and ends
 when its standard input ends. If its arguments are names, it owns these, too. It then reads no orders, and ends with
-the bus. With "--disk FILE", it begins with what the file has, and writes its collections and items there. Without,
+the bus. It takes the names of "--later NAME" just before it answers the first call. With "--disk FILE", it begins with what the file has, and writes its collections and items there. Without,
 they are in memory only. "--mode MODE" gives it one behavior of a real provider, from the first call on, as often as
 the option is there. The values of the modes are in MODES.
 
@@ -256,6 +256,8 @@ class Service:
         method = fields[HeaderFields.member]
         if not self.quiet:
             print("called", method, flush=True)
+        while self.later_names:
+            self.send(message_bus.RequestName(self.later_names.pop()))
         if self.is_asleep():
             if method == "OpenSession":
                 return
@@ -799,6 +801,7 @@ class Service:
 parser = argparse.ArgumentParser()
 parser.add_argument("--disk")
 parser.add_argument("--mode", action="append", default=[])
+parser.add_argument("--later", action="append", default=[])
 parser.add_argument("names", nargs="*")
 options = parser.parse_args()
 modes = {}
@@ -811,6 +814,7 @@ connection.send_and_get_reply(message_bus.RequestName("org.freedesktop.secrets")
 service = Service(connection, modes, options.disk)
 for name in options.names:
     connection.send_and_get_reply(message_bus.RequestName(name))
+service.later_names = options.later
 print("ready", flush=True)
 if not options.names:
     threading.Thread(target=service.obey, daemon=True).start()

@@ -136,6 +136,16 @@ import Testing
     #expect(try #require(session.seenUnlocked[path]) > seen)
   }
 
+  @Test func `a collection that hides its items is not searched before it was seen`() throws {
+    try service.hide(.items)
+    try service.lock()
+    let monitor = try BusMonitor(on: bus)
+    expectError(.locked) { _ = try bus.storage(.never).password(for: StorageUse.key) }
+    let messages = try monitor.finish()
+    #expect(messages.contains("OpenSession"))
+    #expect(!messages.contains("SearchItems"))
+  }
+
   @Test func `another default collection is chosen while the first one is locked`() throws {
     let storage = bus.storage(.never)
     try StorageUse.save(storage)

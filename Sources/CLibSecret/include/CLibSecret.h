@@ -128,7 +128,6 @@ typedef enum KeyringGIOErrorEnum {
   G_IO_ERROR_CONNECTION_REFUSED = 39,
   G_IO_ERROR_BROKEN_PIPE = 44
 } KeyringGIOErrorEnum;
-typedef enum KeyringSecretServiceFlags { SECRET_SERVICE_OPEN_SESSION = 2 } KeyringSecretServiceFlags;
 
 // MARK: - Callbacks
 

@@ -147,8 +147,6 @@ final class CallLoop: EventSource, @unchecked Sendable {
   ///   - deadline: The deadline of the calls.
   ///   - onResult: A closure that receives the index and the result of each call when the call ends. Signals
   ///     that arrived before have been handled then, and signals that arrive later haven't.
-  ///   - shortening: A closure that receives them, too. It may return the time after which the wait ends as at
-  ///     its deadline.
   ///   - onGivenUp: A closure that receives the number of calls that are given up. With this closure, calls
   ///     aren't cancelled if the loop continues to run, and it receives -1 for each that ends after all.
   /// - Returns: The results in the order of the calls, for the functions that finish such a call.
@@ -157,7 +155,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
   static func results(
     of starts: [Start], until deadline: Deadline,
     onResult: @escaping (Int, GLibReference) -> Void = { _, _ in },
-    shortening: ((Int, GLibReference) -> Duration?)? = nil, onGivenUp: ((Int) -> Void)? = nil
+    onGivenUp: ((Int) -> Void)? = nil
   ) async throws(DBusError) -> [GLibReference] {
     if starts.isEmpty { return [] }
     let cancellable = g_cancellable_new()
@@ -168,7 +166,6 @@ final class CallLoop: EventSource, @unchecked Sendable {
       try await Waiter.wait(until: deadline.end) { waiter in
         flight.onResult = { [unowned flight] index, result in
           onResult(index, result)
-          if let rest = shortening?(index, result) { waiter.end(at: .now(plus: rest)) }
           if !flight.isInProgress { waiter.end() }
         }
         loop.asDefault {

@@ -126,21 +126,16 @@ final class SignalLoop {
     if provider != nil { return }
     guard let connection else { throw .init(.noConnection) }
     do throws(DBusError) {
-      func owner() async throws(DBusError) -> String {
-        try await connection.send(
-          [.owner(of: MethodCall.secrets)], to: nil, until: deadline)[0].get().child(0).text
-      }
-      let owner =
+      let running = { () async throws(DBusError) in try await connection.provider(until: deadline) }
+      var found =
         try await startingIt
-        ? SecretSession.startingProvider(on: connection, until: deadline) {
-          (_) async throws(DBusError) in try await owner()
-        } : owner()
+        ? connection.startingProvider(until: deadline, running) : running()
       // Set this before the next message. A signal that arrives in the meantime reports that the provider
       // has gone.
-      provider = Provider(owner, owners: [:])
-      var found = try await connection.provider(owner, until: deadline)
-      // A provider that has just started owns its other names once it answers.
-      if !found.isKnown { found = try await connection.readyProvider(owner, until: deadline) }
+      provider = found
+      if !found.isReadyOnceStarted {
+        found = try await connection.readyProvider(found.uniqueName, until: deadline)
+      }
       if provider != nil { recognize(found) }
     } catch {
       provider = nil

@@ -167,25 +167,6 @@ final class BusConnection: Sendable {
     }
   }
 
-  /// Reads the answer to a message from a sender.
-  ///
-  /// - Parameters:
-  ///   - result: The result of the call that ``starting(_:to:with:)`` has started.
-  ///   - message: The message.
-  ///   - sender: The unique name of the expected sender of the answer.
-  /// - Returns: The answer, or `nil` if it's missing, has another type or comes from another sender.
-  func answer(_ result: GLibReference, to message: MethodCall, from sender: String) -> Variant? {
-    guard
-      let reply = g_dbus_connection_send_message_with_reply_finish(
-        reference.pointer, result.pointer, nil)
-    else { return nil }
-    defer { g_object_unref(gpointer(reply)) }
-    guard let name = g_dbus_message_get_sender(reply), String(cString: name) == sender else {
-      return nil
-    }
-    return try? body(of: reply, to: message)
-  }
-
   private func body(
     of reply: OpaquePointer, to message: MethodCall
   ) throws(DBusError) -> Variant {

@@ -91,7 +91,7 @@ extension SecretSession {
         return
       }
       do throws(DBusError) {
-        let names = try await SecretSession.startableNames(on: connection, until: deadline)
+        let names = try await connection.startableNames(until: deadline)
         if names.contains(MethodCall.secrets) {
           self.init(.providerFailed, cause)
         } else if names.isDisjoint(with: Provider.otherStartableNames) {

@@ -10,16 +10,14 @@ extension SecretSession {
   /// - Parameters:
   ///   - address: The address of the bus, or `nil` for the session bus.
   ///   - questions: Messages that need no session. They're sent while the session is being opened, unless
-  ///     there are more than may be sent concurrently.
+  ///     there are more than may be sent concurrently, or the provider can't be asked yet.
   ///   - deadline: The deadline of the call.
-  /// - Returns: The session and the answers. The answers are `nil` unless the session's provider was
-  ///   already running and has answered every question.
+  /// - Returns: The session and the answers. The answers are `nil` unless the provider has answered every
+  ///   question.
   /// - Throws: `OpeningFailure` if no session can be opened.
   static func open(
     address: String?, asking questions: [MethodCall], until deadline: Deadline
   ) async throws(OpeningFailure) -> (session: SecretSession, answers: [Variant]?) {
-    let questions =
-      questions.count < BusConnection.maxInFlight - Provider.names.count - 1 ? questions : []
     let connection: BusConnection
     do throws(DBusError) {
       connection = try await .open(address: address, until: deadline)
@@ -27,117 +25,107 @@ extension SecretSession {
       throw OpeningFailure(connecting: error)
     }
     do throws(DBusError) {
-      let opening = try await startingProvider(on: connection, until: deadline) {
-        (patience) async throws(DBusError) in
-        try await openServiceWithAnyKey(
-          on: connection, asking: questions, patience: patience, deadline)
+      return try await connection.startingProvider(until: deadline) { () async throws(DBusError) in
+        try await open(on: connection, asking: questions, until: deadline)
       }
-      guard let owner = owner(of: opening.service) else { throw .providerHasQuit }
-      var provider = Provider(owner, owners: opening.owners)
-      let wasKnown = provider.isKnown
-      // Another program may have started the provider at this moment, and then it had no other name at first.
-      if !wasKnown { provider = try await connection.readyProvider(owner, until: deadline) }
-      guard
-        let session = SecretSession(
-          connection: connection, service: opening.service, provider: provider)
-      else { throw .providerHasQuit }
-      let answers = zip(questions, opening.answers).compactMap {
-        connection.answer($1, to: $0, from: owner)
-      }
-      let isComplete = wasKnown && !answers.isEmpty && answers.count == questions.count
-      return (session, isComplete ? answers : nil)
     } catch {
       throw await OpeningFailure(opening: error, on: connection, until: deadline)
     }
   }
 
-  /// An open session of libsecret, and what was asked beside it.
-  private struct Opening {
-    let service: GLibReference
-    /// The unique names of the programs that own the names of the service and of the known providers.
-    let owners: [String: String]
-    /// The answers to the other messages.
-    let answers: [GLibReference]
+  /// Opens a session with the provider that is running.
+  ///
+  /// - Throws: `DBusError.noProvider` only if none is running. If it has just ended, the connection to it is lost.
+  private static func open(
+    on connection: BusConnection, asking questions: [MethodCall], until deadline: Deadline
+  ) async throws(DBusError) -> (session: SecretSession, answers: [Variant]?) {
+    var (service, provider) = try await service(on: connection, until: deadline)
+    if !provider.isReadyOnceStarted {
+      provider = try await connection.readyProvider(provider.uniqueName, until: deadline)
+    }
+    // A provider that hides the items of a locked collection is asked for the lock before it's searched.
+    let canAsk = provider.listsLockedItems && questions.count < BusConnection.maxInFlight
+    let answers: [Variant]
+    do throws(DBusError) {
+      answers = try await openSession(
+        of: service, with: provider, on: connection, asking: canAsk ? questions : [],
+        until: deadline)
+    } catch {
+      throw error.isWithoutReceiver || error.isOfProxyWithoutOwner ? .providerHasQuit : error
+    }
+    guard owner(of: service) == provider.uniqueName,
+      let session = SecretSession(connection: connection, service: service, provider: provider)
+    else { throw .providerHasQuit }
+    return (session, answers.count == questions.count ? answers : nil)
   }
 
-  /// Opens the service, and tries again if the provider refuses the session's key.
-  ///
-  /// Some providers refuse a key that begins with a zero byte, which is about one in 256.
-  private static func openServiceWithAnyKey(
-    on connection: BusConnection, asking questions: [MethodCall], patience: Duration,
-    _ deadline: Deadline
-  ) async throws(DBusError) -> Opening {
-    for _ in 0..<3 {
-      do throws(DBusError) {
-        return try await openService(
-          on: connection, asking: questions, patience: patience, deadline)
-      } catch {
-        guard error.isInvalidArgument else { throw error }
-      }
-    }
-    return try await openService(on: connection, asking: questions, patience: patience, deadline)
-  }
-
-  /// Opens the service.
-  ///
-  /// - Parameters:
-  ///   - connection: The connection to the bus.
-  ///   - questions: The messages to send at the same time.
-  ///   - patience: The time to wait for a provider that isn't known, which may not be ready to answer.
-  ///   - deadline: The deadline of the call.
-  /// - Returns: The service, and the answers.
-  /// - Throws: `DBusError.providerIsNotReady` if that time has passed.
-  private static func openService(
-    on connection: BusConnection, asking questions: [MethodCall], patience: Duration,
-    _ deadline: Deadline
-  ) async throws(DBusError) -> Opening {
-    guard let service = newService(on: connection) else {
-      throw DBusError(domain: "glib", code: 0, text: "libsecret didn't create a service object")
-    }
+  /// Returns libsecret's service object, which has no session yet, and the provider that it's for.
+  private static func service(
+    on connection: BusConnection, until deadline: Deadline
+  ) async throws(DBusError) -> (GLibReference, Provider) {
+    let service = try newService(on: connection)
     let start: CallLoop.Start = { cancellable, callback, data in
       g_async_initable_init_async(service.pointer, G_PRIORITY_DEFAULT, cancellable, callback, data)
     }
-    // The names that the provider owns identify it.
-    let names = Provider.names + [MethodCall.secrets]
-    var owners: [String: String] = [:]
-    var namesLeft = names.count
-    var isUnknown: Bool {
-      owners[MethodCall.secrets].map { !Provider($0, owners: owners).isReadyOnceStarted } ?? false
-    }
-    var opened: GLibReference?
-    var answers: [GLibReference] = []
-    do throws(DBusError) {
-      answers = try await CallLoop.results(
-        of: [start] + names.map { connection.starting(.owner(of: $0), to: MethodCall.bus) }
-          + questions.map { connection.starting($0, to: MethodCall.secrets) },
-        until: deadline,
-        shortening: { index, result in
-          if index == 0 { opened = result }
-          guard names.indices.contains(index - 1) else { return nil }
-          let name = names[index - 1]
-          owners[name] =
-            connection.answer(
-              result, to: .owner(of: name), from: MethodCall.bus)?.child(0).text
-          namesLeft -= 1
-          return namesLeft == 0 && isUnknown ? patience : nil
-        })
-      answers.removeFirst(1 + names.count)
-    } catch {
-      guard isUnknown, deadline.failure == nil else { throw error }
-      // The answers to the other messages aren't used.
-      if opened == nil { throw .providerIsNotReady }
-    }
-    var error: UnsafeMutablePointer<GError>?
-    guard let opened,
-      g_async_initable_init_finish(service.pointer, opened.pointer, &error) != 0
-    else {
-      let failure = DBusError(adopting: error)
-      throw failure.isOfProxyWithoutOwner ? .noProvider : failure
-    }
-    return Opening(service: service, owners: owners, answers: answers)
+    let questions = Provider.ownerQuestions
+    let results = try await CallLoop.results(
+      of: [start] + questions.map { connection.starting($0, to: nil) }, until: deadline)
+    try check { g_async_initable_init_finish(service.pointer, results[0].pointer, &$0) }
+    guard let owner = owner(of: service) else { throw .noProvider }
+    let owners = zip(questions, results.dropFirst()).map { connection.answer($1, to: $0) }
+    return (service, Provider(owner, owners: owners))
   }
 
-  /// Returns the unique name of the provider that has opened the session, or `nil` if it has left.
+  /// Opens the session, and tries again if the provider refuses the session's key or may not have been ready.
+  ///
+  /// Some providers refuse a key that begins with a zero byte, which is about one in 256.
+  ///
+  /// - Returns: The answers that aren't errors.
+  private static func openSession(
+    of service: GLibReference, with provider: Provider, on connection: BusConnection,
+    asking questions: [MethodCall], until deadline: Deadline
+  ) async throws(DBusError) -> [Variant] {
+    let start: CallLoop.Start = { cancellable, callback, data in
+      secret_service_ensure_session(
+        UnsafeMutablePointer(service.pointer), cancellable, callback, data)
+    }
+    var refusals = 0
+    // After this time, the provider is only slow.
+    var end =
+      provider.isReadyOnceStarted
+      ? deadline : Deadline(after: min(.seconds(1), deadline.remaining))
+    while true {
+      do throws(DBusError) {
+        let results = try await CallLoop.results(
+          of: [start] + questions.map { connection.starting($0, to: provider.uniqueName) },
+          until: end)
+        try check {
+          secret_service_ensure_session_finish(
+            UnsafeMutablePointer(service.pointer), results[0].pointer, &$0)
+        }
+        return zip(questions, results.dropFirst()).compactMap {
+          try? connection.answer($1, to: $0).get()
+        }
+      } catch {
+        if error.isInvalidArgument, refusals < 3 {
+          refusals += 1
+        } else if end.failure != nil, deadline.failure == nil {
+          end = deadline
+        } else {
+          throw error
+        }
+      }
+    }
+  }
+
+  /// Calls a function of GLib that returns whether it has succeeded, and throws the error that it sets.
+  private static func check(
+    _ body: (inout UnsafeMutablePointer<GError>?) -> gboolean
+  ) throws(DBusError) {
+    _ = try DBusError.check { body(&$0) != 0 ? true : nil }
+  }
+
+  /// Returns the unique name of the service's provider, or `nil` if there is none.
   private static func owner(of service: GLibReference) -> String? {
     guard let owner = g_dbus_proxy_get_name_owner(UnsafeMutablePointer(service.pointer)) else {
       return nil
@@ -148,36 +136,32 @@ extension SecretSession {
 
   private static func newService(
     on connection: BusConnection
-  ) -> GLibReference? {
-    var values = [GValue(), GValue()]
-    g_value_init(&values[0], g_dbus_connection_get_type())
-    g_value_set_object(&values[0], gpointer(connection.reference.pointer))
-    g_value_init(&values[1], secret_service_flags_get_type())
-    g_value_set_flags(&values[1], SECRET_SERVICE_OPEN_SESSION.rawValue)
-    defer { for index in values.indices { g_value_unset(&values[index]) } }
-    return "g-connection".withCString { connectionName in
-      "flags".withCString { flagsName in
-        var names: [UnsafePointer<CChar>?] = [connectionName, flagsName]
-        return CallLoop.current.asDefault {
-          g_object_new_with_properties(
-            SecretServiceClass.type, guint(values.count), &names, &values)
-        }
+  ) throws(DBusError) -> GLibReference {
+    var value = GValue()
+    g_value_init(&value, g_dbus_connection_get_type())
+    g_value_set_object(&value, gpointer(connection.reference.pointer))
+    defer { g_value_unset(&value) }
+    let service = "g-connection".withCString {
+      var name: UnsafePointer<CChar>? = $0
+      return CallLoop.current.asDefault {
+        g_object_new_with_properties(SecretServiceClass.type, 1, &name, &value)
       }
-    }.map { .object(adopting: OpaquePointer($0), madeIn: CallLoop.current.shared) }
+    }
+    guard let service else {
+      throw DBusError(domain: "glib", code: 0, text: "libsecret didn't create a service object")
+    }
+    return .object(adopting: OpaquePointer(service), madeIn: CallLoop.current.shared)
   }
 }
 
 extension DBusError {
   fileprivate static let providerHasQuit = DBusError(
-    domain: "secret", code: 0, text: "the provider quit while the session was being opened")
+    domain: "swift-keyring", code: 0, text: "the provider quit while the session was being opened",
+    remoteName: "org.freedesktop.DBus.Error.NoReply")
 
   fileprivate static let noProvider = DBusError(
     domain: "swift-keyring", code: 0, text: "no program provides the Secret Service",
     remoteName: "org.freedesktop.DBus.Error.NameHasNoOwner")
-
-  /// A provider that isn't known hasn't answered in the time that one needs that is ready.
-  static let providerIsNotReady = DBusError(
-    domain: "swift-keyring", code: 0, text: "the provider isn't ready")
 }
 
 /// A subclass of libsecret's SecretService that uses a given connection.

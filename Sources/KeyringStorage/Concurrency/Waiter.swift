@@ -41,13 +41,6 @@ package final class Waiter: Sendable {
     return isFirst
   }
 
-  /// Makes the wait time out at a moment, in microseconds of the monotonic clock, unless it ends before.
-  ///
-  /// Call this method in an event, on the thread that waits for it.
-  package func end(at moment: Int64) {
-    (ThreadExecutor.current ?? .ofOthers).end(self, at: moment)
-  }
-
   private func park(_ continuation: UnsafeContinuation<Outcome, Never>) {
     let outcome: Outcome? = state.withLock { state in
       if case .over(let outcome) = state { return outcome }

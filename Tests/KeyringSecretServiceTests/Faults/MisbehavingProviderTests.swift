@@ -312,21 +312,6 @@ import Testing
     try next.end()
   }
 
-  @Test func `an early answer counts only if the provider of the session sent it`() throws {
-    let owner = try openSession(at: bus.address).provider.uniqueName
-    try CallLoop.runToEnd { () async throws in
-      let connection = try await BusConnection.open(address: bus.address, until: Self.deadline)
-      let question = MethodCall.readAlias("default")
-      let starts = [question, question, .readAlias("")].map {
-        connection.starting($0, to: MethodCall.secrets)
-      }
-      let results = try await CallLoop.results(of: starts, until: Self.deadline)
-      #expect(connection.answer(results[0], to: question, from: owner) != nil)
-      #expect(connection.answer(results[1], to: question, from: owner + "0") == nil)
-      #expect(connection.answer(results[2], to: .collections(), from: owner) == nil)
-    }
-  }
-
   private static var deadline: Deadline { Deadline(after: .seconds(25)) }
 
   @Test func `a late answer is awaited, and is harmless after the deadline`() throws {

@@ -370,6 +370,12 @@ import Testing
     #expect(ContinuousClock.now - start < .seconds(20))
   }
 
+  @Test func `a provider is recognized by a name that it takes when it answers`() throws {
+    let name = try #require(KeyringSecretService.Provider.names.first)
+    let bus = try PrivateBus(activation: FakeService.activation(takingLater: name))
+    #expect(try openSession(at: bus.address).provider.isKnown)
+  }
+
   // MARK: - Aliases and collections
 
   @Test(arguments: StorageUse.allCases)

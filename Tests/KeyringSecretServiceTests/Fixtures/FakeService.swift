@@ -71,8 +71,18 @@ final class FakeService {
   }
 
   /// Returns the command by which a bus starts such a provider for a message.
-  static func activation(modes: [Mode] = [], disk: Disk? = nil) -> String {
-    let words = [Program.pathOfScript("fake-service.py")] + arguments(modes, disk)
+  ///
+  /// - Parameters:
+  ///   - modes: The behaviors of the provider.
+  ///   - disk: The disk.
+  ///   - later: The name that the provider takes just before it answers the first message.
+  /// - Returns: The command.
+  static func activation(
+    modes: [Mode] = [], disk: Disk? = nil, takingLater later: String? = nil
+  ) -> String {
+    let words =
+      [Program.pathOfScript("fake-service.py")] + arguments(modes, disk)
+      + (later.map { ["--later", $0] } ?? [])
     return "/usr/bin/python3 -I \(words.joined(separator: " ")) org.freedesktop.secrets"
   }
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+extension BusConnection {
+  /// Runs a closure that needs the provider, and once again after the provider was started.
+  ///
+  /// - Parameters:
+  ///   - deadline: The deadline of the call.
+  ///   - body: The closure.
+  /// - Returns: The result of the closure.
+  /// - Throws: The error of the closure, or of the start of the provider.
+  func startingProvider<Result>(
+    until deadline: Deadline, _ body: () async throws(DBusError) -> Result
+  ) async throws(DBusError) -> Result {
+    do throws(DBusError) {
+      return try await body()
+    } catch {
+      guard error.isWithoutReceiver else { throw error }
+    }
+    try await startProvider(until: deadline)
+    return try await body()
+  }
+
+  /// Makes the bus start the provider.
+  ///
+  /// It does that for a message to `org.freedesktop.secrets` only if a program is installed under that name.
+  private func startProvider(until deadline: Deadline) async throws(DBusError) {
+    let start = try await send([.start(MethodCall.secrets)], to: nil, until: deadline)[0]
+    guard case .failure(let failure) = start else { return }
+    guard failure.isWithoutReceiver,
+      let names = try? await startableNames(until: deadline),
+      !names.contains(MethodCall.secrets),
+      let other = Provider.otherStartableNames.first(where: names.contains)
+    else { throw failure }
+    // A program that runs and doesn't take the name must not use up the time of the call.
+    let attempt = Deadline(after: min(.seconds(5), deadline.remaining / 2))
+    _ = try? await send([.start(other)], to: nil, until: attempt)
+  }
+
+  /// Returns the names for which the bus can start a program.
+  func startableNames(until deadline: Deadline) async throws(DBusError) -> Set<String> {
+    let answer = try await send([.activatableNames()], to: nil, until: deadline)[0]
+    return Set(try answer.get().child(0).children.map(\.text))
+  }
+}
+
+// MARK: - Recognizing the provider
+
+extension BusConnection {
+  /// Recognizes the provider that is running by the other names that it owns.
+  ///
+  /// If it has just started, it may not own them yet.
+  func provider(until deadline: Deadline) async throws(DBusError) -> Provider {
+    let answers = try await send(
+      Provider.ownerQuestions + [.owner(of: MethodCall.secrets)], to: nil, until: deadline)
+    return Provider(try answers[Provider.names.count].get().child(0).text, owners: answers)
+  }
+
+  /// Waits until a provider has its collections, and recognizes it by the other names that it owns.
+  ///
+  /// A provider that has just started may have no collections at first, or collections without items. It's ready
+  /// once the alias of its default collection is an object. That never happens if there is no default
+  /// collection, or if aliases are no objects.
+  func readyProvider(
+    _ uniqueName: String, until deadline: Deadline
+  ) async throws(DBusError) -> Provider {
+    let start = ContinuousClock.now
+    var collection: ObjectPath?
+    while true {
+      let objects = [.collection(aliased: "default"), collection].compactMap(\.self)
+      let questions = [.readAlias("default")] + objects.map { MethodCall.isLocked($0) }
+      let end = Deadline(after: min(Self.timeToAnswer, deadline.remaining))
+      let answers = try? await send(questions, to: uniqueName, until: end)
+      if let failure = deadline.failure { throw failure }
+      // A provider that has answered a message owns its names.
+      let owners = try await send(Provider.ownerQuestions, to: nil, until: deadline)
+      let provider = Provider(uniqueName, owners: owners)
+      let time = start.duration(to: .now)
+      if provider.isReadyOnceStarted || time >= Self.timeToBeReady { return provider }
+      guard let answers else { continue }
+      let isThere = zip(answers, questions).dropFirst().map { !$0.isUnknown($1) }
+      let mayHaveNone = collection == nil || isThere.last == true
+      if isThere[0] || mayHaveNone && time >= Self.timeWithoutDefault { return provider }
+      collection = (try? answers[0].get()).map { ObjectPath($0.child(0).text) }
+        .flatMap { $0.isNone ? nil : $0 }
+      _ = await Waiter.wait(until: .now(plus: .milliseconds(20))) { _ in }
+    }
+  }
+
+  /// The time to wait for each answer of a provider that may not be ready.
+  private static let timeToAnswer = Duration.milliseconds(500)
+
+  /// The time in which any provider has its collections.
+  private static let timeToBeReady = Duration.seconds(2)
+
+  /// The time after which a provider without the object has no default collection, or no objects for aliases.
+  private static let timeWithoutDefault = Duration.milliseconds(500)
+}
+
+extension Provider {
+  /// The messages whose answers show which provider it is.
+  static var ownerQuestions: [MethodCall] { names.map { .owner(of: $0) } }
+
+  /// Creates a provider from the answers to ``ownerQuestions``, and maybe to other messages after them.
+  init(_ uniqueName: String, owners answers: [Result<Variant, DBusError>]) {
+    var owners: [String: String] = [:]
+    for (name, answer) in zip(Self.names, answers) {
+      owners[name] = try? answer.get().child(0).text
+    }
+    self.init(uniqueName, owners: owners)
+  }
+}
+
+extension Result<Variant, DBusError> {
+  fileprivate func isUnknown(_ message: MethodCall) -> Bool {
+    if case .failure(let failure) = self { failure.isUnknownObject(of: message) } else { false }
+  }
+}
+#endif
