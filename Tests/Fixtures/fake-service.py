@@ -256,8 +256,6 @@ class Service:
         method = fields[HeaderFields.member]
         if not self.quiet:
             print("called", method, flush=True)
-        while self.later_names:
-            self.send(message_bus.RequestName(self.later_names.pop()))
         if self.is_asleep():
             if method == "OpenSession":
                 return
@@ -289,9 +287,14 @@ class Service:
             del self.faults[method]
             answer = new_error(call, "org.freedesktop.DBus.Error.NoReply", "s", ("it is lost",))
         if kind == "late":
-            threading.Timer(float(argument), self.send, [answer]).start()
+            threading.Timer(float(argument), self.reply, [answer]).start()
         else:
-            self.send(answer)
+            self.reply(answer)
+
+    def reply(self, answer):
+        while self.later_names:
+            self.send(message_bus.RequestName(self.later_names.pop()))
+        self.send(answer)
 
     def is_asleep(self):
         self.calls_asleep -= 1

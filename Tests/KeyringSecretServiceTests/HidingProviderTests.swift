@@ -136,7 +136,11 @@ import Testing
     #expect(try #require(session.seenUnlocked[path]) > seen)
   }
 
-  @Test func `a collection that hides its items is not searched before it was seen`() throws {
+  @Test(arguments: [nil, "org.keepassxc.KeePassXC.MainWindow"])
+  func `a collection that hides its items is not searched before it was seen`(
+    name: String?
+  ) throws {
+    if let name { try service.takeName(name) }
     try service.hide(.items)
     try service.lock()
     let monitor = try BusMonitor(on: bus)

@@ -28,7 +28,12 @@ final class GLibReference: @unchecked Sendable {
     case .context: g_main_context_unref(pointer)
     case .object(let context):
       g_object_unref(gpointer(pointer))
-      if let context { while g_main_context_iteration(context.pointer, 0) != 0 {} }
+      guard let context, g_main_context_acquire(context.pointer) != 0 else { return }
+      // The callbacks of other calls may start calls of libsecret, which must be answered here, too.
+      g_main_context_push_thread_default(context.pointer)
+      while g_main_context_iteration(context.pointer, 0) != 0 {}
+      g_main_context_pop_thread_default(context.pointer)
+      g_main_context_release(context.pointer)
     }
   }
 

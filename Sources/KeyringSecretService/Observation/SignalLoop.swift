@@ -13,6 +13,8 @@ final class SignalLoop {
   private var connection: BusConnection?
   private var subscriptions: [() -> Void] = []
   private var provider: Provider?
+  /// Indicates whether the service has the same owner as when the bus last told it.
+  private var knowsOwner = false
   /// The provider that was last recognized, which may have left.
   private var lastProvider: Provider?
   private var observed: [Int: ObservedCollection] = [:]
@@ -126,16 +128,19 @@ final class SignalLoop {
     if provider != nil { return }
     guard let connection else { throw .init(.noConnection) }
     do throws(DBusError) {
-      let running = { () async throws(DBusError) in try await connection.provider(until: deadline) }
-      var found =
-        try await startingIt
-        ? connection.startingProvider(until: deadline, running) : running()
+      let running = { () async throws(DBusError) in
+        try await connection.provider(until: deadline) { [unowned self] in knowsOwner = true }
+      }
+      var found: Provider
+      repeat {
+        found =
+          try await startingIt
+          ? connection.startingProvider(until: deadline, running) : running()
+      } while !knowsOwner
       // Set this before the next message. A signal that arrives in the meantime reports that the provider
       // has gone.
       provider = found
-      if !found.isReadyOnceStarted {
-        found = try await connection.readyProvider(found.uniqueName, until: deadline)
-      }
+      found = try await connection.readyProvider(found, until: deadline)
       if provider != nil { recognize(found) }
     } catch {
       provider = nil
@@ -156,6 +161,7 @@ final class SignalLoop {
 
   private func forgetProvider() {
     provider = nil
+    knowsOwner = false
     // It may have died before its secrets were on disk.
     interruptAll(mayLoseSecrets: lastProvider?.delaysSecrets == true)
   }

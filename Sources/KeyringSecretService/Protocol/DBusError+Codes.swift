@@ -75,9 +75,6 @@ extension DBusError {
       || remoteName == "org.freedesktop.DBus.Error.NameHasNoOwner"
   }
 
-  /// Indicates whether GLib's proxy sent nothing, because there was no program that could receive the message.
-  var isOfProxyWithoutOwner: Bool { remoteName == nil && ioCode == G_IO_ERROR_FAILED }
-
   /// Returns `true` if the object of a message doesn't exist or is gone.
   ///
   /// Items and collections come and go.

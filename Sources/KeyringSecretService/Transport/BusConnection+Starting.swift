@@ -52,41 +52,60 @@ extension BusConnection {
   /// Recognizes the provider that is running by the other names that it owns.
   ///
   /// If it has just started, it may not own them yet.
-  func provider(until deadline: Deadline) async throws(DBusError) -> Provider {
+  ///
+  /// - Parameters:
+  ///   - deadline: The deadline of the call.
+  ///   - onAnswer: A closure that runs between the signals that the bus has sent before its last answer and those that
+  ///     it sends later.
+  /// - Returns: The provider.
+  /// - Throws: `DBusError` if none is running.
+  func provider(
+    until deadline: Deadline, onAnswer: @escaping () -> Void
+  ) async throws(DBusError) -> Provider {
     let answers = try await send(
-      Provider.ownerQuestions + [.owner(of: MethodCall.secrets)], to: nil, until: deadline)
+      Provider.ownerQuestions + [.owner(of: MethodCall.secrets)], to: nil, until: deadline,
+      onAnswer: { _ in onAnswer() })
     return Provider(try answers[Provider.names.count].get().child(0).text, owners: answers)
   }
 
-  /// Waits until a provider has its collections, and recognizes it by the other names that it owns.
+  /// Recognizes a provider by the other names that it owns.
+  func provider(
+    _ uniqueName: String, until deadline: Deadline
+  ) async throws(DBusError) -> Provider {
+    let answers = try await send(Provider.ownerQuestions, to: nil, until: deadline)
+    return Provider(uniqueName, owners: answers)
+  }
+
+  /// Waits until a provider has its collections, and recognizes it by the other names that it owns by then.
   ///
   /// A provider that has just started may have no collections at first, or collections without items. It's ready
   /// once the alias of its default collection is an object. That never happens if there is no default
   /// collection, or if aliases are no objects.
   func readyProvider(
-    _ uniqueName: String, until deadline: Deadline
+    _ found: Provider, until deadline: Deadline
   ) async throws(DBusError) -> Provider {
     let start = ContinuousClock.now
+    var provider = found
     var collection: ObjectPath?
-    while true {
+    while !provider.isReadyOnceStarted {
       let objects = [.collection(aliased: "default"), collection].compactMap(\.self)
       let questions = [.readAlias("default")] + objects.map { MethodCall.isLocked($0) }
       let end = Deadline(after: min(Self.timeToAnswer, deadline.remaining))
-      let answers = try? await send(questions, to: uniqueName, until: end)
+      let answers = try? await send(questions, to: provider.uniqueName, until: end)
       if let failure = deadline.failure { throw failure }
       // A provider that has answered a message owns its names.
-      let owners = try await send(Provider.ownerQuestions, to: nil, until: deadline)
-      let provider = Provider(uniqueName, owners: owners)
+      provider = try await self.provider(provider.uniqueName, until: deadline)
       let time = start.duration(to: .now)
-      if provider.isReadyOnceStarted || time >= Self.timeToBeReady { return provider }
+      if time >= Self.timeToBeReady { break }
       guard let answers else { continue }
       let isThere = zip(answers, questions).dropFirst().map { !$0.isUnknown($1) }
       let mayHaveNone = collection == nil || isThere.last == true
-      if isThere[0] || mayHaveNone && time >= Self.timeWithoutDefault { return provider }
+      if isThere[0] || mayHaveNone && time >= Self.timeWithoutDefault { break }
       collection = (try? answers[0].get()).map { ObjectPath($0.child(0).text) }
         .flatMap { $0.isNone ? nil : $0 }
       _ = await Waiter.wait(until: .now(plus: .milliseconds(20))) { _ in }
     }
+    return provider
   }
 
   /// The time to wait for each answer of a provider that may not be ready.

@@ -35,23 +35,21 @@ extension SecretSession {
 
   /// Opens a session with the provider that is running.
   ///
-  /// - Throws: `DBusError.noProvider` only if none is running. If it has just ended, the connection to it is lost.
+  /// - Throws: `DBusError.noProvider` if none is running. If one ends that has received a message, the connection to
+  ///   it is lost.
   private static func open(
     on connection: BusConnection, asking questions: [MethodCall], until deadline: Deadline
   ) async throws(DBusError) -> (session: SecretSession, answers: [Variant]?) {
-    var (service, provider) = try await service(on: connection, until: deadline)
-    if !provider.isReadyOnceStarted {
-      provider = try await connection.readyProvider(provider.uniqueName, until: deadline)
-    }
+    let (service, found) = try await service(on: connection, until: deadline)
+    var provider = try await connection.readyProvider(found, until: deadline)
     // A provider that hides the items of a locked collection is asked for the lock before it's searched.
     let canAsk = provider.listsLockedItems && questions.count < BusConnection.maxInFlight
-    let answers: [Variant]
-    do throws(DBusError) {
-      answers = try await openSession(
-        of: service, with: provider, on: connection, asking: canAsk ? questions : [],
-        until: deadline)
-    } catch {
-      throw error.isWithoutReceiver || error.isOfProxyWithoutOwner ? .providerHasQuit : error
+    let answers = try await openSession(
+      of: service, with: provider, on: connection, asking: canAsk ? questions : [],
+      until: deadline)
+    // A provider that was slow may not have owned its names before.
+    if !provider.isKnown {
+      provider = try await connection.provider(provider.uniqueName, until: deadline)
     }
     guard owner(of: service) == provider.uniqueName,
       let session = SecretSession(connection: connection, service: service, provider: provider)
@@ -95,6 +93,8 @@ extension SecretSession {
       provider.isReadyOnceStarted
       ? deadline : Deadline(after: min(.seconds(1), deadline.remaining))
     while true {
+      // Without an owner, GLib 2.74 would lose the memory of the message.
+      guard owner(of: service) == provider.uniqueName else { throw .providerHasQuit }
       do throws(DBusError) {
         let results = try await CallLoop.results(
           of: [start] + questions.map { connection.starting($0, to: provider.uniqueName) },
@@ -112,7 +112,7 @@ extension SecretSession {
         } else if end.failure != nil, deadline.failure == nil {
           end = deadline
         } else {
-          throw error
+          throw error.isWithoutReceiver ? .providerHasQuit : error
         }
       }
     }

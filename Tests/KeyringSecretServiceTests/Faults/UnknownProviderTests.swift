@@ -339,8 +339,8 @@ import Testing
 
   @Test(
     arguments: [
-      Behavior.oo7, Behavior(.sleepy(milliseconds: 400)), Behavior(.sleepyCalls(1)),
-      Behavior(.sleepyCalls(10)),
+      Behavior.oo7, Behavior(.sleepy(milliseconds: 400)), Behavior(.sleepy(milliseconds: 700)),
+      Behavior(.sleepyCalls(1)), Behavior(.sleepyCalls(10)),
     ], [StorageUse.read, .find, .save, .remove])
   func `the first call waits until a provider is ready`(
     behavior: Behavior, use: StorageUse
@@ -374,6 +374,9 @@ import Testing
     let name = try #require(KeyringSecretService.Provider.names.first)
     let bus = try PrivateBus(activation: FakeService.activation(takingLater: name))
     #expect(try openSession(at: bus.address).provider.isKnown)
+    let slow = try FakeService(on: self.bus, takingLater: name)
+    for method in ["ReadAlias", "Get"] { try slow.fault(method, .late(3)) }
+    #expect(try openSession(at: self.bus.address).provider.isKnown)
   }
 
   // MARK: - Aliases and collections

@@ -49,25 +49,29 @@ final class FakeService {
   ///   - bus: The bus.
   ///   - modes: The behaviors that it has from the first message on.
   ///   - disk: The disk, with what an earlier start has left there.
+  ///   - later: The name that the provider takes just before it answers the first message.
   /// - Throws: An error if the provider doesn't start.
-  init(on bus: PrivateBus, modes: [Mode] = [], disk: Disk? = nil) throws {
+  init(
+    on bus: PrivateBus, modes: [Mode] = [], disk: Disk? = nil, takingLater later: String? = nil
+  ) throws {
     self.bus = bus
     self.modes = modes
     self.disk = disk
-    program = try Self.start(on: bus, modes, disk)
+    program = try Self.start(on: bus, Self.arguments(modes, disk, later))
   }
 
-  private static func start(
-    on bus: PrivateBus, _ modes: [Mode], _ disk: Disk?
-  ) throws -> Program {
+  private static func start(on bus: PrivateBus, _ arguments: [String]) throws -> Program {
     let program = try Program.script(
-      "fake-service.py", arguments(modes, disk), environment: bus.environment)
+      "fake-service.py", arguments, environment: bus.environment)
     try #require(program.readLine() == "ready", "the fake service did not start")
     return program
   }
 
-  private static func arguments(_ modes: [Mode], _ disk: Disk?) -> [String] {
+  private static func arguments(
+    _ modes: [Mode], _ disk: Disk?, _ later: String? = nil
+  ) -> [String] {
     modes.flatMap { ["--mode", "\($0)"] } + (disk.map { ["--disk", $0.path] } ?? [])
+      + (later.map { ["--later", $0] } ?? [])
   }
 
   /// Returns the command by which a bus starts such a provider for a message.
@@ -80,9 +84,7 @@ final class FakeService {
   static func activation(
     modes: [Mode] = [], disk: Disk? = nil, takingLater later: String? = nil
   ) -> String {
-    let words =
-      [Program.pathOfScript("fake-service.py")] + arguments(modes, disk)
-      + (later.map { ["--later", $0] } ?? [])
+    let words = [Program.pathOfScript("fake-service.py")] + arguments(modes, disk, later)
     return "/usr/bin/python3 -I \(words.joined(separator: " ")) org.freedesktop.secrets"
   }
 
@@ -238,7 +240,7 @@ final class FakeService {
   /// Kills the provider and starts another, without faults, and with the items of the disk.
   func kill() throws {
     try end()
-    program = try Self.start(on: bus, modes, disk)
+    program = try Self.start(on: bus, Self.arguments(modes, disk))
     for name in names { try order("name \(name)") }
   }
 }
