@@ -290,6 +290,8 @@ class Service:
             threading.Timer(float(argument), self.reply, [answer]).start()
         else:
             self.reply(answer)
+        if kind == "last":
+            os._exit(0)
 
     def reply(self, answer):
         while self.later_names:

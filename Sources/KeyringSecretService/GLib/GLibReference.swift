@@ -29,7 +29,7 @@ final class GLibReference: @unchecked Sendable {
     case .object(let context):
       g_object_unref(gpointer(pointer))
       guard let context, g_main_context_acquire(context.pointer) != 0 else { return }
-      // The callbacks of other calls may start calls of libsecret, which must be answered here, too.
+      // Callbacks of other calls run, too. What libsecret starts in them is answered in the thread's default context.
       g_main_context_push_thread_default(context.pointer)
       while g_main_context_iteration(context.pointer, 0) != 0 {}
       g_main_context_pop_thread_default(context.pointer)

@@ -13,8 +13,8 @@ final class SignalLoop {
   private var connection: BusConnection?
   private var subscriptions: [() -> Void] = []
   private var provider: Provider?
-  /// Indicates whether the service has the same owner as when the bus last told it.
-  private var knowsOwner = false
+  /// Indicates whether no owner of the service has come or gone since the bus was last asked for it.
+  private var isOwnerCurrent = false
   /// The provider that was last recognized, which may have left.
   private var lastProvider: Provider?
   private var observed: [Int: ObservedCollection] = [:]
@@ -129,14 +129,14 @@ final class SignalLoop {
     guard let connection else { throw .init(.noConnection) }
     do throws(DBusError) {
       let running = { () async throws(DBusError) in
-        try await connection.provider(until: deadline) { [unowned self] in knowsOwner = true }
+        try await connection.provider(until: deadline) { [unowned self] in isOwnerCurrent = true }
       }
       var found: Provider
       repeat {
         found =
           try await startingIt
           ? connection.startingProvider(until: deadline, running) : running()
-      } while !knowsOwner
+      } while !isOwnerCurrent
       // Set this before the next message. A signal that arrives in the meantime reports that the provider
       // has gone.
       provider = found
@@ -161,7 +161,7 @@ final class SignalLoop {
 
   private func forgetProvider() {
     provider = nil
-    knowsOwner = false
+    isOwnerCurrent = false
     // It may have died before its secrets were on disk.
     interruptAll(mayLoseSecrets: lastProvider?.delaysSecrets == true)
   }

@@ -13,10 +13,10 @@ final class Operation: ProviderClient {
   ///
   /// The message must not simply be sent again then.
   var hasWritten = false
-  /// Indicates whether anything was sent to the provider.
+  /// Indicates whether the provider has received anything, which may have opened the session.
   ///
   /// If the provider is lost after that, the effects of the messages are unknown.
-  private(set) var wasUnderWay = false
+  private(set) var wasUnderWay: Bool
   /// Indicates whether the provider has another key for the session.
   ///
   /// Neither side can decrypt the other's secrets then, and no secret was changed.
@@ -43,12 +43,14 @@ final class Operation: ProviderClient {
 
   init(
     _ operation: SecureStorageError.Operation, of storage: SecretServiceStorage,
-    in session: SecretSession, prefetchedReplies: [Variant]?, until deadline: Deadline
+    in session: SecretSession, prefetchedReplies: [Variant]?, wasUnderWay: Bool,
+    until deadline: Deadline
   ) {
     self.operation = operation
     self.session = session
     self.storage = storage
     self.prefetchedReplies = prefetchedReplies
+    self.wasUnderWay = wasUnderWay
     self.deadline = deadline
   }
 

@@ -149,14 +149,15 @@ extension SecretServiceStorage {
       while true {
         let call: Operation
         do throws(SecretSession.OpeningFailure) {
-          let (session, answers) = try await SessionCache.shared.session(
+          let (session, answers, isNew) = try await SessionCache.shared.session(
             at: options.busAddress, asking: questions, until: deadline)
           // A diagnosis only looks, and may be the reason to choose another storage.
           if operation != .diagnose {
             try SessionCache.shared.checkKeyring(of: session, at: options.busAddress)
           }
           call = Operation(
-            operation, of: self, in: session, prefetchedReplies: answers, until: deadline)
+            operation, of: self, in: session, prefetchedReplies: answers, wasUnderWay: isNew,
+            until: deadline)
         } catch {
           // A provider that is gone now may have received a message earlier.
           if let loss, !error.isAnotherKeyring { throw loss }

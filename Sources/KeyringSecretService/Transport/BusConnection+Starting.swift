@@ -55,17 +55,19 @@ extension BusConnection {
   ///
   /// - Parameters:
   ///   - deadline: The deadline of the call.
-  ///   - onAnswer: A closure that runs between the signals that the bus has sent before its last answer and those that
-  ///     it sends later.
+  ///   - onAnswer: A closure that runs when the bus has named the owner of the service, between the signals that
+  ///     arrive before the answer and those that arrive after it.
   /// - Returns: The provider.
   /// - Throws: `DBusError` if none is running.
   func provider(
     until deadline: Deadline, onAnswer: @escaping () -> Void
   ) async throws(DBusError) -> Provider {
-    let answers = try await send(
-      Provider.ownerQuestions + [.owner(of: MethodCall.secrets)], to: nil, until: deadline,
-      onAnswer: { _ in onAnswer() })
-    return Provider(try answers[Provider.names.count].get().child(0).text, owners: answers)
+    let questions = Provider.ownerQuestions + [.owner(of: MethodCall.secrets)]
+    let last = questions.count - 1
+    let answers = try await send(questions, to: nil, until: deadline) {
+      if $0 == last { onAnswer() }
+    }
+    return Provider(try answers[last].get().child(0).text, owners: answers)
   }
 
   /// Recognizes a provider by the other names that it owns.
@@ -97,7 +99,7 @@ extension BusConnection {
       provider = try await self.provider(provider.uniqueName, until: deadline)
       let time = start.duration(to: .now)
       if time >= Self.timeToBeReady { break }
-      guard let answers else { continue }
+      guard let answers, !provider.isReadyOnceStarted else { continue }
       let isThere = zip(answers, questions).dropFirst().map { !$0.isUnknown($1) }
       let mayHaveNone = collection == nil || isThere.last == true
       if isThere[0] || mayHaveNone && time >= Self.timeWithoutDefault { break }

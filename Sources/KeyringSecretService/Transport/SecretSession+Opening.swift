@@ -35,8 +35,8 @@ extension SecretSession {
 
   /// Opens a session with the provider that is running.
   ///
-  /// - Throws: `DBusError.noProvider` if none is running. If one ends that has received a message, the connection to
-  ///   it is lost.
+  /// - Throws: `DBusError.noProvider` if none is running. If it ends meanwhile, or another takes its place, the
+  ///   connection to it is lost.
   private static func open(
     on connection: BusConnection, asking questions: [MethodCall], until deadline: Deadline
   ) async throws(DBusError) -> (session: SecretSession, answers: [Variant]?) {
@@ -79,6 +79,7 @@ extension SecretSession {
   /// Some providers refuse a key that begins with a zero byte, which is about one in 256.
   ///
   /// - Returns: The answers that aren't errors.
+  /// - Throws: `DBusError.providerHasQuit` if the provider is another one by now, or none.
   private static func openSession(
     of service: GLibReference, with provider: Provider, on connection: BusConnection,
     asking questions: [MethodCall], until deadline: Deadline
@@ -93,7 +94,7 @@ extension SecretSession {
       provider.isReadyOnceStarted
       ? deadline : Deadline(after: min(.seconds(1), deadline.remaining))
     while true {
-      // Without an owner, GLib 2.74 would lose the memory of the message.
+      // Another provider may need more care, and without one, GLib 2.74 leaks the message.
       guard owner(of: service) == provider.uniqueName else { throw .providerHasQuit }
       do throws(DBusError) {
         let results = try await CallLoop.results(
@@ -111,8 +112,12 @@ extension SecretSession {
           refusals += 1
         } else if end.failure != nil, deadline.failure == nil {
           end = deadline
+        } else if deadline.failure == nil,
+          error.isWithoutReceiver || owner(of: service) != provider.uniqueName
+        {
+          throw .providerHasQuit
         } else {
-          throw error.isWithoutReceiver ? .providerHasQuit : error
+          throw error
         }
       }
     }

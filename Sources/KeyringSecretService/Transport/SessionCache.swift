@@ -11,7 +11,7 @@ internal import Synchronization
 final class SessionCache: Sendable {
   static let shared = SessionCache()
 
-  typealias Answer = (session: SecretSession, answers: [Variant]?)
+  typealias Answer = (session: SecretSession, answers: [Variant]?, isNew: Bool)
 
   /// The outcome of opening a session: the failure, or `nil` if there is none.
   ///
@@ -36,15 +36,16 @@ final class SessionCache: Sendable {
   ///   - address: The address of the bus, or `nil` for the session bus.
   ///   - questions: A closure that returns the messages to send along if a session has to be opened.
   ///   - deadline: The deadline of the call.
-  /// - Returns: The session, and the answers if the questions were sent and all of them were answered. The
-  ///   session may have been lost since it was last used.
+  /// - Returns: The session, the answers if the questions were sent and all of them were answered, and a Boolean
+  ///   value that indicates whether this call has opened the session. Otherwise, it may have been lost since it
+  ///   was last used.
   /// - Throws: `SecretSession.OpeningFailure` if no session can be opened.
   func session(
     at address: String?, asking questions: () -> [MethodCall], until deadline: Deadline
   ) async throws(SecretSession.OpeningFailure) -> Answer {
     while true {
       switch take(address) {
-      case .session(let session): return (session, nil)
+      case .session(let session): return (session, nil, false)
       case .mine(let opening):
         return try await open(address, asking: questions(), opening, until: deadline)
       case .another(let opening): try await opening.check(until: deadline)
@@ -86,7 +87,7 @@ final class SessionCache: Sendable {
       }
       endSilence(at: address)
       opening.settle(nil)
-      return opened
+      return (opened.session, opened.answers, true)
     } catch {
       state.withLock { $0.openings[address] = nil }
       // A passed deadline or a cancellation concerns only this call. Another waiting call tries next.

@@ -312,6 +312,19 @@ import Testing
     try next.end()
   }
 
+  /// After a missing provider, an automatic storage would choose the next one.
+  @Test(arguments: [StorageUse.read, .save, .remove])
+  func `a provider that ends once it has opened a session is lost and not missing`(
+    use: StorageUse
+  ) throws {
+    let bus = try PrivateBus()
+    let service = try FakeService(on: bus, modes: [.encrypted])
+    try service.takeName("org.gnome.keyring")
+    try service.fault("OpenSession", .last)
+    use.expectFailure(.connectionLost, bus.storage())
+    use.expectFailure(.noProvider, bus.storage())
+  }
+
   private static var deadline: Deadline { Deadline(after: .seconds(25)) }
 
   @Test func `a late answer is awaited, and is harmless after the deadline`() throws {

@@ -26,6 +26,8 @@ final class FakeService {
     static let type = Fault(words: "type")
     /// Leaves the bus without an answer.
     static let leave = Fault(words: "leave")
+    /// Leaves the bus after the answer.
+    static let last = Fault(words: "last")
     /// Performs one call, and answers with the bus's error for a lost answer.
     static let lost = Fault(words: "lost")
     /// Answers with a prompt that has this outcome.
