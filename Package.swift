@@ -8,9 +8,10 @@ func product(_ name: String, of package: String, for trait: String) -> Target.De
   .product(name: name, package: package, condition: .when(traits: [trait]))
 }
 
-let cLinux: Target.Dependency = .target(name: "CLinux", condition: .when(platforms: [.linux]))
-let cLibSecret: Target.Dependency = .target(
-  name: "CLibSecret", condition: .when(platforms: [.linux], traits: ["SecretService"]))
+let cKeyringLinux: Target.Dependency = .target(
+  name: "CKeyringLinux", condition: .when(platforms: [.linux]))
+let cKeyringLibSecret: Target.Dependency = .target(
+  name: "CKeyringLibSecret", condition: .when(platforms: [.linux], traits: ["SecretService"]))
 
 let package = Package(
   name: "swift-keyring",
@@ -59,20 +60,22 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
   ],
   targets: [
-    .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "CKeyringLinux"),
     // The C library and Foundation have other names on other platforms.
     .target(name: "KeyringLibc"),
     .target(name: "KeyringFoundation"),
-    .target(name: "KeyringCore", dependencies: ["KeyringFoundation", "KeyringLibc", cLinux]),
+    .target(
+      name: "KeyringCore", dependencies: ["KeyringFoundation", "KeyringLibc", cKeyringLinux]),
     .target(
       name: "KeyringStorage",
-      dependencies: ["KeyringCore", "KeyringFoundation", "KeyringLibc", cLinux]),
+      dependencies: ["KeyringCore", "KeyringFoundation", "KeyringLibc", cKeyringLinux]),
     // It loads libsecret when the keyring is first used, and needs nothing to be built.
-    .target(name: "CLibSecret", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(
+      name: "CKeyringLibSecret", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .target(
       name: "KeyringSecretService",
       dependencies: [
-        "KeyringSealing", "KeyringStorage", "KeyringFoundation", "KeyringLibc", cLibSecret,
+        "KeyringSealing", "KeyringStorage", "KeyringFoundation", "KeyringLibc", cKeyringLibSecret,
       ]),
     .target(
       name: "Keyring",
@@ -84,7 +87,7 @@ let package = Package(
     .target(
       name: "KeyringSealing",
       dependencies: [
-        "KeyringStorage", "KeyringFoundation", "KeyringLibc", cLinux,
+        "KeyringStorage", "KeyringFoundation", "KeyringLibc", cKeyringLinux,
         product("Crypto", of: "swift-crypto", for: "Sealing"),
         // For scrypt.
         product("CryptoExtras", of: "swift-crypto", for: "Sealing"),
@@ -144,10 +147,11 @@ let package = Package(
     .target(
       name: "StorageModel", dependencies: ["Keyring", "KeyringStorage"],
       path: "Tests/Fixtures/StorageModel"),
-    .testTarget(name: "KeyringCoreTests", dependencies: ["KeyringCore", "TestPrograms", cLinux]),
+    .testTarget(
+      name: "KeyringCoreTests", dependencies: ["KeyringCore", "TestPrograms", cKeyringLinux]),
     .testTarget(
       name: "KeyringStorageTests",
-      dependencies: ["Keyring", "KeyringStorage", "TestPrograms", cLinux]),
+      dependencies: ["Keyring", "KeyringStorage", "TestPrograms", cKeyringLinux]),
     .testTarget(
       name: "KeyringTests",
       dependencies: [
@@ -158,13 +162,13 @@ let package = Package(
       name: "KeyringMigrationTests",
       dependencies: [
         "Keyring", "KeyringMigration", "KeyringStorage", "KeyringTesting", "StorageModel",
-        "TestPrograms", cLinux,
+        "TestPrograms", cKeyringLinux,
       ]),
     .testTarget(
       name: "KeyringFileTests",
       dependencies: [
         "Keyring", "KeyringFile", "KeyringSealing", "KeyringStorage", "KeyringTesting",
-        "KeyringWorker", "StorageModel", "TestPrograms", cLinux,
+        "KeyringWorker", "StorageModel", "TestPrograms", cKeyringLinux,
         product("Crypto", of: "swift-crypto", for: "EncryptedFile"),
         product("CryptoExtras", of: "swift-crypto", for: "EncryptedFile"),
       ]),

@@ -15,8 +15,14 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "swift-keyring", path: path, traits: traits)],
   targets: [
+    // Most apps with a library of their own for libsecret name it like this. A name is that of one target in all packages.
+    .target(name: "CLibSecret"),
+    .target(name: "CLinux"),
     .executableTarget(
-      name: "Client", dependencies: [.product(name: product, package: "swift-keyring")])
+      name: "Client",
+      dependencies: [
+        "CLibSecret", "CLinux", .product(name: product, package: "swift-keyring"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -7,7 +7,7 @@ import TestPrograms
 import Testing
 
 #if os(Linux)
-import CLinux
+import CKeyringLinux
 #endif
 
 #if canImport(Glibc)

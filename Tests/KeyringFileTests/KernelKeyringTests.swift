@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if EncryptedFile && os(Linux)
-import CLinux
+import CKeyringLinux
 import Foundation
 import KeyringStorage
 import KeyringTesting

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import CLinux
+import CKeyringLinux
 import Keyring
 import KeyringMigration
 import KeyringStorage

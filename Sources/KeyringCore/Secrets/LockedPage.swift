@@ -4,7 +4,7 @@ internal import KeyringLibc
 internal import Synchronization
 
 #if os(Linux)
-internal import CLinux
+internal import CKeyringLinux
 #endif
 
 /// Memory that holds only secrets.

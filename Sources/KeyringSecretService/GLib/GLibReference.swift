@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import CLibSecret
+internal import CKeyringLibSecret
 
 /// A reference to a GLib object that's released with its last Swift owner.
 ///

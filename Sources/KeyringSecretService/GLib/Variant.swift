@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import CLibSecret
+internal import CKeyringLibSecret
 internal import KeyringLibc
 
 /// A D-Bus value: an owned GVariant that you build from and read as Swift values.

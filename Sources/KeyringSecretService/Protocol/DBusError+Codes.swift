@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import CLibSecret
+internal import CKeyringLibSecret
 internal import KeyringStorage
 
 extension DBusError {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import CLibSecret
+internal import CKeyringLibSecret
 internal import KeyringLibc
 
 /// The address of a bus, with the details for messages to people: the socket and its owner.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import CLinux
+internal import CKeyringLinux
 
 internal import KeyringLibc
 

@@ -3,7 +3,7 @@
 internal import KeyringLibc
 
 #if os(Linux)
-internal import CLinux
+internal import CKeyringLinux
 #endif
 
 /// A new file that atomically replaces another.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "CLibSecret.h"
+#include "CKeyringLibSecret.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
