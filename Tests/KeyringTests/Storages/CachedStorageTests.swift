@@ -31,17 +31,19 @@ import Testing
     let absent = ItemKey.password(service: "service", account: "absent")
     for _ in 0..<3 { #expect(try storage.password(for: absent) == nil) }
     #expect(faulty.count(of: .read) == 2)
-    let both = try storage.items(for: [key, absent], details: .secret)
-    #expect(both.keys.sorted { $0.description < $1.description } == [key])
+    // Items that were read one by one may be of different versions of the storage.
+    for _ in 0..<3 {
+      #expect(try Array(storage.items(for: [key, absent], details: .secret).keys) == [key])
+    }
     #expect(try storage.exists(key))
-    #expect(faulty.count(of: .read) == 2)
+    #expect(faulty.count(of: .read) == 3)
     // A read of more details also reads the details that were read before.
     _ = try storage.item(for: key, details: .metadata)
     #expect(try storage.item(for: key)?.secret == Secret("s3cret"))
-    #expect(faulty.count(of: .read) == 3)
+    #expect(faulty.count(of: .read) == 4)
     storage.removeAll()
     #expect(try storage.password(for: key) == "s3cret")
-    #expect(faulty.count(of: .read) == 4)
+    #expect(faulty.count(of: .read) == 5)
   }
 
   @Test func `searches and queries that may not unlock ask the storage`() throws {

@@ -95,31 +95,13 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
 
   /// Returns the items stored under keys.
   ///
-  /// Items that were read before come from the cache. A single call to the wrapped storage fetches the
-  /// others.
+  /// Items that were read together come from the cache. Otherwise, a single call to the wrapped storage fetches all of
+  /// them, so that they're of one version wherever that storage promises it.
   public nonisolated(nonsending) func itemsWithoutBlocking(
     for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     try checkCancellation(.read)
-    let generation = cache.generation
-    var items: [ItemKey: SecureItem] = [:]
-    var missing: [ItemKey] = []
-    for key in keys {
-      if let known = cache.find(key, details) { items[key] = known } else { missing.append(key) }
-    }
-    if missing.isEmpty { return items }
-    // During the call of an observer, the cache isn't told of a change that the storage meets now.
-    if missing.count == keys.count || !OrderedCalls.isWithinCall {
-      items.merge(try await uncachedItems(for: missing, details)) { $1 }
-      // After a change in between, the items from the cache may be older than the others.
-      if missing.count == keys.count || cache.generation == generation { return items }
-    }
-    return try await uncachedItems(for: keys, details)
-  }
-
-  private func uncachedItems(
-    for keys: [ItemKey], _ details: ItemQuery.Details
-  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    if let known = cache.findTogether(keys, details) { return known }
     try await cache.observe(base, for: .read)
     let wanted = cache.detailsToFetch(keys, details)
     let found = try await cache.fetch(
@@ -137,9 +119,7 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
     }
     var items: [ItemKey: SecureItem] = [:]
     for key in keys { items[key] = reporting.reportedItem(for: key, details: details) }
-    let rest = keys.filter { items[$0] == nil }
-    if rest.isEmpty { return items }
-    return items.merging(try await base.items(for: rest, details: details)) { $1 }
+    return items.count == keys.count ? items : try await base.items(for: keys, details: details)
   }
 
   /// Removes the items that match a query from the wrapped storage.

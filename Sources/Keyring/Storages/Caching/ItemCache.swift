@@ -13,10 +13,18 @@ final class ItemCache: Sendable {
     /// The item, or `nil` if there is none.
     var item: SecureItem?
     var details: ItemQuery.Details
+    /// The fetch that has found the item.
+    var fetch: Int
     /// The time at which the entry expires.
     var end: CoarseTime?
     /// The time at which it's removed, by a clock that goes on while the machine sleeps.
     var removal: ContinuousClock.Instant?
+
+    /// Returns `true` if the entry has some details, and hasn't expired.
+    func has(_ details: ItemQuery.Details) -> Bool {
+      if item != nil, !details.isSubset(of: self.details) { return false }
+      return end.map { $0 > .now } ?? true
+    }
   }
 
   private enum Observation: Sendable {
@@ -30,8 +38,6 @@ final class ItemCache: Sendable {
     /// The current fetches, with the keys whose items may be cached.
     var fetches: [Int: Set<ItemKey>] = [:]
     var nextFetch = 0
-    /// The number of times that something was forgotten.
-    var forgettings = 0
     /// The keys of the current writes, once for each write; `nil` stands for any key.
     var writes: [ItemKey?] = []
     /// The keys of the changes that other programs are making, in the same form.
@@ -44,7 +50,6 @@ final class ItemCache: Sendable {
     var isObserved: Bool { if case .active = observation { isConnected } else { false } }
 
     mutating func forget(_ key: ItemKey?) {
-      forgettings += 1
       guard let key else {
         entries = [:]
         fetches = [:]
@@ -91,8 +96,25 @@ final class ItemCache: Sendable {
     }
   }
 
-  /// A number that stays the same as long as nothing is forgotten.
-  var generation: Int { state.withLock(\.forgettings) }
+  /// Returns the cached items of keys, or `nil` unless all of them are known from one fetch.
+  ///
+  /// Another fetch may have met another version of the storage, although nothing was reported yet.
+  func findTogether(
+    _ keys: [ItemKey], _ details: ItemQuery.Details
+  ) -> [ItemKey: SecureItem]? {
+    state.withLock { state in
+      var items: [ItemKey: SecureItem] = [:]
+      var fetch: Int?
+      for key in keys {
+        guard let entry = state.entries[key], entry.has(details),
+          fetch ?? entry.fetch == entry.fetch
+        else { return nil }
+        fetch = entry.fetch
+        items[key] = entry.item?.selecting(details)
+      }
+      return items
+    }
+  }
 
   /// Returns the cached secret of an item, or `nil` if it isn't known or there is none.
   func findSecret(_ key: ItemKey) -> Secret? { find(key, .secret) { $0.item?.secret } ?? nil }
@@ -102,9 +124,7 @@ final class ItemCache: Sendable {
   ) -> Part?? {
     state.withLock { state in
       state.entries.withValue(for: key) { entry -> Part?? in
-        if case .some = entry.item, !details.isSubset(of: entry.details) { return nil }
-        if let end = entry.end, end <= .now { return nil }
-        return .some(part(&entry))
+        entry.has(details) ? .some(part(&entry)) : nil
       } ?? nil
     }
   }
@@ -166,7 +186,7 @@ final class ItemCache: Sendable {
         if current.contains(key) {
           if state.entries.count >= Self.mostEntries { state.entries = [:] }
           state.entries[key] = Entry(
-            item: found[key], details: details, end: end, removal: removal)
+            item: found[key], details: details, fetch: fetch, end: end, removal: removal)
           for other in others { state.fetches[other]?.remove(key) }
         } else if let entry = state.entries[key] {
           let common = entry.details.intersection(details)
