@@ -25,6 +25,8 @@ public struct Migration: Sendable {
 
   /// Creates a migration of the items that match a query, under the same keys.
   ///
+  /// Items that are another program's own are left, and named in the outcome. To move one, name its key.
+  ///
   /// - Parameters:
   ///   - query: The query that selects the items. Its details don't matter.
   ///   - source: The storage of the items.
@@ -68,7 +70,7 @@ public struct Migration: Sendable {
   /// Creates a migration that gives items of a storage other keys.
   ///
   /// The items keep their secrets, labels and attributes. At every moment, each of them has the old or the
-  /// new key, or both. Keys without an item are skipped.
+  /// new key, or both. Keys without an item are skipped, and so is an item of another program that both keys mean.
   ///
   /// ```swift
   /// import Keyring
@@ -147,7 +149,8 @@ public struct Migration: Sendable {
   /// If the destination already has an item with the same secret and attributes, that item stays as it is. An
   /// item that isn't in the source is skipped.
   ///
-  /// - Returns: The number of items that were in the source and are now only in the destination.
+  /// - Returns: The number of items that were in the source and are now only in the destination, and the items of a
+  ///   query that were left.
   /// - Throws: `SecureStorageError` if the migration fails. Before anything is written, it's
   ///   `.itemAlreadyExists` with the key if the destination has a different value that isn't to be replaced,
   ///   `.undecodable` if a plaintext value isn't of the expected type, `.invalidArgument` if the source and
@@ -158,10 +161,10 @@ public struct Migration: Sendable {
   ///   been removed from the source. After `.sourceChanged`, the changed item is still there, and items that
   ///   were removed before it are in the destination.
   @discardableResult
-  public func move() throws(SecureStorageError) -> Int {
+  public func move() throws(SecureStorageError) -> BulkOutcome {
     var transfers = try verifiedTransfers(moving: true)
     try perform(.removing, &transfers)
-    return transfers.itemCount
+    return transfers.outcome
   }
 
   /// Copies the items, and leaves the source as it is.
@@ -169,20 +172,22 @@ public struct Migration: Sendable {
   /// Everything is read and checked before anything is written, and read back afterwards. If the destination
   /// already has an item with the same secret and attributes, the item isn't written again.
   ///
-  /// - Returns: The number of items that are now in the source and in the destination.
+  /// - Returns: The number of items that are now in the source and in the destination, and the items of a query that
+  ///   were left.
   /// - Throws: The same errors as `move()`, except for those of removing an item.
   @discardableResult
-  public func copy() throws(SecureStorageError) -> Int {
-    try verifiedTransfers(moving: false).itemCount
+  public func copy() throws(SecureStorageError) -> BulkOutcome {
+    try verifiedTransfers(moving: false).outcome
   }
 
   /// Copies the items without blocking the task's thread.
   ///
-  /// - Returns: The number of items that are now in the source and in the destination.
+  /// - Returns: The number of items that are now in the source and in the destination, and the items of a query that
+  ///   were left.
   /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled. In
   ///   that case, some items may have been copied.
   @discardableResult
-  public func copy() async throws(SecureStorageError) -> Int {
+  public func copy() async throws(SecureStorageError) -> BulkOutcome {
     try await BlockingPool.run(on: .ofQuestions, orThrow: Self.canceled) {
       () throws(SecureStorageError) in
       try copy()
@@ -204,11 +209,12 @@ public struct Migration: Sendable {
 
   /// Moves the items without blocking the task's thread.
   ///
-  /// - Returns: The number of items that were in the source and are now only in the destination.
+  /// - Returns: The number of items that were in the source and are now only in the destination, and the items of a
+  ///   query that were left.
   /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled. In
   ///   that case, run the migration again to finish it.
   @discardableResult
-  public func move() async throws(SecureStorageError) -> Int {
+  public func move() async throws(SecureStorageError) -> BulkOutcome {
     try await BlockingPool.run(on: .ofQuestions, orThrow: Self.canceled) {
       () throws(SecureStorageError) in
       try move()
@@ -236,4 +242,8 @@ public struct Migration: Sendable {
 
 extension [MigrationTransfer] {
   fileprivate var itemCount: Int { reduce(0) { $0 + $1.items.count } }
+
+  fileprivate var outcome: BulkOutcome {
+    BulkOutcome(count: itemCount, left: flatMap(\.left))
+  }
 }

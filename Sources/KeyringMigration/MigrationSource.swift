@@ -14,6 +14,9 @@ protocol MigrationSource: Sendable {
   /// - Throws: `SecureStorageError` if they can't be read, or not be removed.
   func items(moving isMoving: Bool) throws(SecureStorageError) -> [SecureItem]
 
+  /// Returns the keys of the items that match, and that aren't migrated because they're another program's own.
+  func leftItems() throws(SecureStorageError) -> [ItemKey]
+
   /// Removes items, and stops at one that has changed since it was read.
   ///
   /// If one has changed when the removal begins, none is removed.
@@ -23,6 +26,10 @@ protocol MigrationSource: Sendable {
   ///   - done: The closure to call for each item.
   /// - Throws: `.sourceChanged`, or the error of removing an item.
   func remove(_ items: [SecureItem], _ done: () -> Void) throws(SecureStorageError)
+}
+
+extension MigrationSource {
+  func leftItems() throws(SecureStorageError) -> [ItemKey] { [] }
 }
 
 extension SecureStorageError {

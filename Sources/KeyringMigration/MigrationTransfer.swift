@@ -9,6 +9,8 @@ struct MigrationTransfer: Sendable {
   let isReplacing: Bool
   /// The items of the source.
   private(set) var items: [SecureItem] = []
+  /// The keys of the items that the source has, and that aren't migrated.
+  private(set) var left: [ItemKey] = []
   /// The keys of the items that the destination already had.
   private(set) var alreadyPresent: Set<ItemKey> = []
   /// Indicates whether the items are removed from the source afterwards.
@@ -16,6 +18,7 @@ struct MigrationTransfer: Sendable {
 
   mutating func read() throws(SecureStorageError) {
     items = try source.items(moving: isMoving)
+    left = try source.leftItems()
     var keys: Set<ItemKey> = []
     for item in items {
       try destination.validate(item)

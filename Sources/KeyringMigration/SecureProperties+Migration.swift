@@ -23,7 +23,7 @@ extension SecureProperties {
     from source: any SecureStorage, to destination: (any SecureStorage)? = nil,
     progress: @escaping @Sendable (Migration.Progress) -> Void = { _ in }
   ) throws(SecureStorageError) -> Int {
-    try migration(from: source, to: destination, progress).move()
+    try migration(from: source, to: destination, progress).move().count
   }
 
   /// Moves plaintext values to the properties of the same names.
@@ -51,7 +51,7 @@ extension SecureProperties {
     to destination: (any SecureStorage)? = nil,
     progress: @escaping @Sendable (Migration.Progress) -> Void = { _ in }
   ) throws(SecureStorageError) -> Int {
-    try migration(from: source, at: paths, to: destination, progress).move()
+    try migration(from: source, at: paths, to: destination, progress).move().count
   }
 
   // MARK: - The asynchronous overloads
@@ -70,7 +70,7 @@ extension SecureProperties {
     from source: any SecureStorage, to destination: (any SecureStorage)? = nil,
     progress: @escaping @Sendable (Migration.Progress) -> Void = { _ in }
   ) async throws(SecureStorageError) -> Int {
-    try await migration(from: source, to: destination, progress).move()
+    try await migration(from: source, to: destination, progress).move().count
   }
 
   /// Moves plaintext values to the properties of the same names, without blocking the task's thread.
@@ -89,7 +89,7 @@ extension SecureProperties {
     to destination: (any SecureStorage)? = nil,
     progress: @escaping @Sendable (Migration.Progress) -> Void = { _ in }
   ) async throws(SecureStorageError) -> Int {
-    try await migration(from: source, at: paths, to: destination, progress).move()
+    try await migration(from: source, at: paths, to: destination, progress).move().count
   }
 
   // MARK: - Creating migrations

@@ -24,14 +24,25 @@ struct StorageMigrationSource: MigrationSource {
     case .query(var query):
       query.details = .all
       query.allowsUnlocking = true
+      query.leavesForeignItems = true
       items = try base.items(matching: query)
     case .renamed(let newKeys):
       let found = try base.items(for: Array(newKeys.keys), details: .all)
-      items = found.values.sorted { $0.key.description < $1.key.description }
+      let present = try base.items(for: Array(newKeys.values), details: .metadata)
+      items = found.values.filter { item in
+        newKeys[item.key].flatMap { present[$0] }.map(item.isSame) != true
+      }.sorted { $0.key.description < $1.key.description }
     case .keys(let keys):
       let found = try base.items(for: keys, details: .all)
       var seen: Set<ItemKey> = []
       items = keys.filter { seen.insert($0).inserted }.compactMap { found[$0] }
+    }
+    for item in items where isMoving && item.hasFurtherSecrets {
+      throw base.error(
+        .other, during: .remove,
+        message:
+          "The item of \(item.key) also has one-time codes or a passkey, which a move would lose.",
+        recoverySuggestion: "Copy it, or move it in your keyring manager.")
     }
     for item in items where item.secret == nil {
       throw base.error(
@@ -46,6 +57,12 @@ struct StorageMigrationSource: MigrationSource {
       item.key = newKey
       return item
     }
+  }
+
+  func leftItems() throws(SecureStorageError) -> [ItemKey] {
+    guard case .query(var query) = selection else { return [] }
+    (query.details, query.limit, query.allowsUnlocking) = ([], nil, false)
+    return try base.items(matching: query).filter(\.isForeign).map(\.key)
   }
 
   private var newKeys: [ItemKey: ItemKey] {

@@ -68,6 +68,18 @@ extension SecureStorage {
     try ArgumentCheck(storage: self, operation: operation).key(key)
   }
 
+  /// Returns `true` if a key can be looked for.
+  ///
+  /// The key of another program's item may have names that no other item can have.
+  package func canLookFor(_ key: ItemKey) -> Bool {
+    do throws(SecureStorageError) {
+      try validate(key, for: .read)
+      return true
+    } catch {
+      return false
+    }
+  }
+
   /// Checks that a storage can use a label for a collection.
   ///
   /// - Parameters:
@@ -101,6 +113,7 @@ extension SecureItem {
     var item = self
     item.label = label.flatMap { $0.isEmpty ? nil : $0.replacingScalars(by: "-") { $0 == "/" } }
     item.attributes = attributes?.filter { !AttributeName.isReserved($0.key) && !$0.key.isEmpty }
+    (item.isForeign, item.isShared, item.hasFurtherSecrets) = (false, false, false)
     return item
   }
 }
@@ -132,6 +145,7 @@ private struct ArgumentCheck {
             + "use ItemKey(kind:attributes:)")
       }
     }
+    if let schema = key.schema { try text(schema, "schema") }
     key.isValidated = true
   }
 

@@ -57,6 +57,9 @@ MODES = {
     # A creation replaces only items with exactly the same attributes, on the disk and in memory (oo7). Otherwise,
     # it replaces one item that has at least these attributes (gnome-keyring 42.1).
     "exact": 0,
+    # A creation replaces all items that have at least these attributes, on the disk and in memory (oo7 until August
+    # 2026).
+    "containing": 0,
     # A replacement is ItemDeleted, and ItemCreated under a new path. Questions that come within 20 ms of the first
     # of them are answered in between, up to the first search (oo7).
     "gap": 0,
@@ -425,6 +428,12 @@ class Service:
                 b"" if self.is_locked(item) else self.items[item].secret), self.items[item].kind)
             for item in items},)
 
+    def GetSecret(self, path, session):
+        found = self.GetSecrets(SERVICE, [path], session)[1][0]
+        if path not in found:
+            raise Failure(LOCKED)
+        return "(oayays)", (found[path],)
+
     def encrypted(self, secret):
         if not self.key:
             return b"", secret
@@ -537,9 +546,11 @@ class Service:
             if "label-kept" in self.modes:
                 item.label = replaced.label
             item.record = replaced.record
-        if replace and exact:
-            self.forget_records(lambda record: record["path"].startswith(path + "/")
-                                and record["attributes"] == attributes)
+        if replace and (exact or "containing" in self.modes):
+            self.forget_records(
+                lambda record: record["path"].startswith(path + "/")
+                and (record["attributes"] == attributes if exact
+                     else attributes.items() <= record["attributes"].items()))
             for name in found[1:]:
                 self.discard(name)
         if found and "gap" in self.modes:

@@ -188,12 +188,12 @@ struct OtherLibraryTests {
     let memory = InMemoryStorage()
     let storages: [any SecureStorage] = [file, dataProtection, memory, dataProtection, file]
     for (source, destination) in zip(storages, storages.dropFirst()) {
-      #expect(try Migration(of: keys, from: source, to: destination).move() == 3)
+      #expect(try Migration(of: keys, from: source, to: destination).move().count == 3)
       #expect(try source.items(matching: ItemQuery()).isEmpty)
       for key in keys { #expect(try destination.password(for: key) == "old") }
     }
     let query = ItemQuery.service("org.example.app")
-    #expect(try Migration(of: query, from: file, to: dataProtection).move() == 1)
+    #expect(try Migration(of: query, from: file, to: dataProtection).move().count == 1)
   }
 }
 #endif

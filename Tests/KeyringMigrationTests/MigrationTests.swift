@@ -69,7 +69,7 @@ import Testing
     try fill(old)
     let other = ItemKey.password(service: "another", account: "0")
     try old.setPassword("stays", for: other)
-    #expect(try Migration(of: query, from: old, to: new).move() == Self.items.count)
+    #expect(try Migration(of: query, from: old, to: new).move().count == Self.items.count)
     try expectAll(in: new)
     #expect(try old.items(matching: ItemQuery()).map(\.key) == [other])
   }
@@ -81,18 +81,18 @@ import Testing
     let migration = Migration(of: query, from: old, to: new) { _ in
       onOwnThread.withLock { _ = $0.insert(CancellationSignal.current != nil) }
     }
-    #expect(try await migration.copy() == Self.items.count)
+    #expect(try await migration.copy().count == Self.items.count)
     try expectAll(in: old)
-    #expect(try await migration.move() == Self.items.count)
+    #expect(try await migration.move().count == Self.items.count)
     try expectAll(in: new)
-    #expect(try await migration.move() == 0)
+    #expect(try await migration.move().count == 0)
     #expect(onOwnThread.withLock { $0 } == [true])
   }
 
   @Test func `a copy leaves the items in the source`() throws {
     try fill(old)
     let migration = Migration(of: query, from: old, to: new)
-    for _ in 1...2 { #expect(try migration.copy() == Self.items.count) }
+    for _ in 1...2 { #expect(try migration.copy().count == Self.items.count) }
     try expectAll(in: old)
     try expectAll(in: new)
   }
@@ -102,7 +102,7 @@ import Testing
     try new.save(SecureItem(key: probe, secret: Secret("")), mode: .add)
     try fill(old)
     try fill(new)
-    #expect(try Migration(of: query, from: old, to: new).move() == Self.items.count)
+    #expect(try Migration(of: query, from: old, to: new).move().count == Self.items.count)
     #expect(try new.items(matching: .service("swift-keyring probe")).map(\.key) == [probe])
   }
 
@@ -128,7 +128,7 @@ import Testing
       $0.operation == .save && $0.keys.first?.service != Self.service ? denied : nil
     }
     for _ in 1...2 {
-      #expect(try Migration(of: query, from: old, to: destination).copy() == Self.items.count)
+      #expect(try Migration(of: query, from: old, to: destination).copy().count == Self.items.count)
     }
     try expectAll(in: new)
   }
@@ -141,7 +141,7 @@ import Testing
     let destination = LayeredStorage(isFirst ? layers : layers.reversed())
     let migration = Migration(of: query, from: old, to: destination)
     if isFirst {
-      #expect(try migration.move() == Self.items.count)
+      #expect(try migration.move().count == Self.items.count)
       try expectAll(in: new)
       try expectNone(in: old)
     } else {
@@ -158,7 +158,7 @@ import Testing
     #expect(failure?.code == .itemAlreadyExists)
     #expect(try new.items(matching: ItemQuery()).map(\.key) == [key])
     let replacing = Migration(of: query, from: old, to: new, replacing: true)
-    #expect(try replacing.copy() == Self.items.count)
+    #expect(try replacing.copy().count == Self.items.count)
     try expectAll(in: new)
     try expectAll(in: old)
   }
@@ -166,10 +166,10 @@ import Testing
   @Test func `a migration moves the items of keys, if they exist`() throws {
     try fill(old)
     let keys = [Self.items[2].key, .password(service: "absent", account: "0"), Self.items[2].key]
-    #expect(try Migration(of: keys, from: old, to: new).move() == 1)
+    #expect(try Migration(of: keys, from: old, to: new).move().count == 1)
     #expect(try new.items(matching: ItemQuery()).map(\.key) == [keys[0]])
     #expect(try !old.exists(keys[0]))
-    #expect(try Migration(of: keys, from: old, to: new).move() == 0)
+    #expect(try Migration(of: keys, from: old, to: new).move().count == 0)
   }
 
   @Test func `labels that no storage accepts are corrected`() throws {
@@ -180,7 +180,7 @@ import Testing
       whenReading: {
         $0.label = $0.key.attributes["username"] == "0" ? "" : "https://example.org"
       })
-    #expect(try Migration(of: keys, from: foreign, to: new).move() == 2)
+    #expect(try Migration(of: keys, from: foreign, to: new).move().count == 2)
     #expect(try new.item(for: keys[0])?.label == keys[0].defaultLabel)
     #expect(try new.item(for: keys[1])?.label == "https:--example.org")
   }
@@ -269,7 +269,7 @@ import Testing
     let again = failure { try Migration(of: query, from: old, to: new).move() }
     #expect(again?.code == .itemAlreadyExists)
     try new.remove(key)
-    #expect(try Migration(of: query, from: old, to: new).move() == Self.items.count)
+    #expect(try Migration(of: query, from: old, to: new).move().count == Self.items.count)
     #expect(try new.secret(for: key) == Secret("newer"))
   }
 
@@ -325,7 +325,7 @@ import Testing
     await expectError(.canceled) { try await running.value }
     try expectAll(in: old)
     storage.reset()
-    #expect(try await migration.move() == Self.items.count)
+    #expect(try await migration.move().count == Self.items.count)
     try expectAll(in: new)
   }
 
@@ -387,7 +387,7 @@ import Testing
     #expect(failure { try Migration(of: query, from: source, to: new).move() }?.code == .locked)
     #expect(try old.items(matching: query).count == Self.items.count - 3)
     try expectAll(in: new)
-    #expect(try Migration(of: query, from: source, to: new).move() == Self.items.count - 3)
+    #expect(try Migration(of: query, from: source, to: new).move().count == Self.items.count - 3)
     try expectAll(in: new)
     try expectNone(in: old)
   }

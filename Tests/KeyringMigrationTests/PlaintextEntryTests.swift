@@ -39,7 +39,7 @@ import Testing
     let mapping = try #require(try source.entries().first).mapping(
       to: .password(service: "s", account: "A"))
     let migration = Migration(of: [mapping], from: source, to: storage)
-    #expect(try migration.copy() == 1)
+    #expect(try migration.copy().count == 1)
     expectError(.invalidArgument) { try migration.move() }
     #expect(try file.content == "A=1\n")
   }

@@ -60,10 +60,10 @@ import Darwin
     let file = try TemporaryFile(before + line + after)
     let plan = PlaintextMapping.password("TOKEN", as: token)
     let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage)
-    #expect(try migration.move() == 1)
+    #expect(try migration.move().count == 1)
     #expect(try storage.password(for: token) == value)
     #expect(try Array(file.content.utf8) == Array((before + rest + after).utf8))
-    #expect(try migration.move() == 0)
+    #expect(try migration.move().count == 0)
   }
 
   @Test func `a comment that is left is not a variable`() throws {
@@ -162,7 +162,7 @@ import Darwin
 
   @Test func `members are read and cut out of a JSON file`() throws {
     let file = try TemporaryFile(Self.json)
-    #expect(try Migration(of: plans, from: .jsonFile(file.path), to: storage).move() == 3)
+    #expect(try Migration(of: plans, from: .jsonFile(file.path), to: storage).move().count == 3)
     #expect(try storage.password(for: token) == "s3cret\n")
     #expect(
       try storage.credential(for: login) == Credential(login: "ada", password: "pa\"}55"))
@@ -232,7 +232,8 @@ import Darwin
       .value("DATA", of: Data.self, as: key("data")),
       .value("SESSION", of: Session.self, as: key("session")), .credential("LOGIN", as: login),
     ]
-    #expect(try Migration(of: plans, from: .environmentFile(file.path), to: storage).move() == 4)
+    #expect(
+      try Migration(of: plans, from: .environmentFile(file.path), to: storage).move().count == 4)
     #expect(try storage.value(String.self, for: key("text")) == "12")
     #expect(try storage.secret(for: key("data")) == Secret(bytes: [0, 0xFF]))
     #expect(try storage.value(Session.self, for: key("session")) == Session(id: 7))
@@ -256,7 +257,8 @@ import Darwin
   }
 
   @Test func `a file that does not exist has no values`() throws {
-    #expect(try Migration(of: plans, from: .jsonFile("/nowhere/a.json"), to: storage).move() == 0)
+    #expect(
+      try Migration(of: plans, from: .jsonFile("/nowhere/a.json"), to: storage).move().count == 0)
   }
 
   @Test func `a file with a second name is refused`() throws {
@@ -302,7 +304,7 @@ import Darwin
       #expect(try file.neighbours == ["file"])
       #expect(try storage.password(for: key) == "s3cret")
       try TemporaryFile.limitSize(to: .max)
-      #expect(try migration.move() == 1)
+      #expect(try migration.move().count == 1)
       #expect(try file.content == "A=1\n")
     }
   }
@@ -322,7 +324,7 @@ import Darwin
     #expect(failure { try migration.move() }?.code == .itemAlreadyExists)
     try file.write(Array("TOKEN=s3cret\nA=1\n".utf8))
     content.withLock { $0 = "B=2\nTOKEN=\"s3cret\"\n" }
-    #expect(try migration.move() == 1)
+    #expect(try migration.move().count == 1)
     #expect(try file.content == "B=2\n")
   }
 
@@ -341,7 +343,7 @@ import Darwin
         do { try migration.move() } catch {
           if operation == .save { failures += 1 }
           #expect(try file.content == Self.json)
-          #expect(try migration.move() == 3)
+          #expect(try migration.move().count == 3)
         }
         storage.reset()
         #expect(try storage.items(matching: ItemQuery()).count == 3)
@@ -381,7 +383,7 @@ import Darwin
       .value("session", of: Session.self, as: session), .value("bytes", of: Data.self, as: bytes),
       .password("absent", as: .password(service: "service", account: "absent")),
     ]
-    #expect(try Migration(of: plans, from: defaults.plaintext, to: storage).move() == 4)
+    #expect(try Migration(of: plans, from: defaults.plaintext, to: storage).move().count == 4)
     #expect(try storage.password(for: token) == "s3cret")
     #expect(try storage.credential(for: login)?.password == "pa55")
     #expect(try storage.value(Session.self, for: session) == Session(id: 7))
@@ -407,7 +409,7 @@ import Darwin
   @Test func `an empty list of the app is a list`() throws {
     let defaults = Defaults(["session": [String]()])
     let plan = PlaintextMapping.value("session", of: [String].self, as: session)
-    #expect(try Migration(of: [plan], from: defaults.plaintext, to: storage).move() == 1)
+    #expect(try Migration(of: [plan], from: defaults.plaintext, to: storage).move().count == 1)
     #expect(try storage.value([String].self, for: session) == [])
   }
 
@@ -426,7 +428,7 @@ import Darwin
       failure { try Migration(of: [plan], from: defaults.plaintext, to: faulty).move() }?.code
         == .connectionLost)
     defaults.values.withLock { $0["numbers"] = larger }
-    #expect(try Migration(of: [plan], from: defaults.plaintext, to: storage).move() == 1)
+    #expect(try Migration(of: [plan], from: defaults.plaintext, to: storage).move().count == 1)
     #expect(try storage.value([String: Int].self, for: session) == smaller)
   }
 

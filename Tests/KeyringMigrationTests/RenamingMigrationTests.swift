@@ -16,7 +16,7 @@ import Testing
   private let new = ItemKey.password(service: "s", account: "new")
 
   private func rename(in storage: (any SecureStorage)? = nil) throws -> Int {
-    try Migration(renaming: [old: new], in: storage ?? self.storage).move()
+    try Migration(renaming: [old: new], in: storage ?? self.storage).move().count
   }
 
   private func save(label: String? = "A label") throws {

@@ -23,7 +23,7 @@ import Testing
       SecureItem(key: key, secret: Secret("theirs"), attributes: ["note": "kept"]), mode: .add)
     expectError(.itemAlreadyExists) { try migration(replacing: false).move() }
     #expect(try destination.password(for: key) == "theirs")
-    #expect(try migration(replacing: true).move() == 1)
+    #expect(try migration(replacing: true).move().count == 1)
     let item = try #require(try destination.item(for: key))
     #expect(item.secret == Secret("ours"))
     #expect(item.attributes?["note"] == "kept")
@@ -35,7 +35,7 @@ import Testing
     var item = SecureItem(key: key, secret: Secret("new"))
     item.expires = .now
     try destination.save(item, mode: .add)
-    #expect(try migration(replacing: true).copy() == 1)
+    #expect(try migration(replacing: true).copy().count == 1)
     #expect(try destination.item(for: key)?.expires == nil)
     #expect(try destination.password(for: key) == "old")
   }
@@ -63,7 +63,7 @@ import Testing
     for (storage, label) in [(source, "ours"), (destination, "theirs")] {
       try storage.save(SecureItem(key: key, secret: Secret("same"), label: label), mode: .add)
     }
-    #expect(try migration(replacing: true).move() == 1)
+    #expect(try migration(replacing: true).move().count == 1)
     #expect(try destination.item(for: key)?.label == "ours")
   }
 
@@ -73,7 +73,7 @@ import Testing
     let migration = Migration(
       of: [.password("password", as: key)], from: defaults.plaintext, to: destination,
       replacing: true)
-    #expect(try await migration.move() == 1)
+    #expect(try await migration.move().count == 1)
     #expect(try await destination.password(for: key) == "new")
   }
 }

@@ -5,7 +5,7 @@ import Keyring
 import KeyringStorage
 import Testing
 
-/// Several items that have all parts of the same key.
+/// Several items that the same key means.
 @Suite(.inPrivateSession) struct AmbiguityTests {
   enum Shape: CaseIterable {
     case password
@@ -25,12 +25,14 @@ import Testing
   let name = PrivateSession.newService()
   let storage = SecretServiceStorage()
 
-  /// Stores two items of other programs, which differ in an attribute that isn't part of the key.
+  /// Stores two items of other programs, which differ in what says nothing about the item.
   private func storeTheirs(_ key: ItemKey) throws {
-    for number in 1...2 {
-      try SecretTool.store(
-        "theirs", label: "Item \(number)", key.attributes.merging(["number": "\(number)"]) { $1 })
-    }
+    let theirs = try ForeignProgram.inSession.get()
+    let more =
+      key.kind == .internetPassword
+      ? ["xdg:schema": "org.git.Password"] : ["application": "Python keyring library"]
+    try theirs.create("theirs", label: "Item 1", key.attributes)
+    try theirs.create("theirs", label: "Item 2", key.attributes.merging(more) { $1 })
   }
 
   private func secrets(_ key: ItemKey) throws -> [String] {
@@ -62,9 +64,29 @@ import Testing
     #expect(try storage.password(for: key) == "ours")
     try storage.setPassword("ours again", for: key)
     #expect(try storage.password(for: key) == "ours again")
-    #expect(try secrets(key) == ["ours again", "theirs", "theirs"])
+    // Another program would store a value of ours as a password, which it may also have for itself.
+    let left = shape == .value ? ["theirs", "theirs"] : []
+    #expect(try secrets(key) == ["ours again"] + left)
+    if left.isEmpty { try storeTheirs(key) }
     #expect(try storage.remove(key))
-    #expect(try secrets(key) == ["theirs", "theirs"])
+    #expect(try secrets(key) == left)
+  }
+
+  /// git 2.39 and git 2.47 store such items.
+  @Test func `an item with the schema of the key is the key's`() throws {
+    let key = ItemKey.internetPassword(
+      server: InternetServer(name, protocol: .https), account: "ada")
+    let schemas = ["org.gnome.keyring.NetworkPassword", "org.git.Password"]
+    for schema in schemas {
+      try SecretTool.store(
+        schema, label: schema, key.attributes.merging(["xdg:schema": schema]) { $1 })
+    }
+    let keys = schemas.map { key.with(schema: $0) }
+    #expect(try keys.map { try storage.password(for: $0) } == schemas)
+    for key in keys { try storage.setPassword("ours", for: key) }
+    #expect(try secrets(key) == ["ours", "ours"])
+    for key in keys { #expect(try storage.remove(key)) }
+    #expect(try keys.map { try storage.exists($0) } == [false, false])
   }
 
   @Test func `a listing contains the item that a read finds`() throws {
@@ -78,6 +100,20 @@ import Testing
     #expect(items.map(\.secret?.text) == ["ours"])
   }
 
+  @Test func `items with other logins stay beside our credential, and are listed`() throws {
+    let key = ItemKey.credentials(service: name, label: "account")
+    try storage.setCredential(Credential(login: "me", password: "ours"), for: key)
+    for login in ["ada", "eve"] {
+      try SecretTool.store(login, label: login, key.attributes.merging(["username": login]) { $1 })
+    }
+    try storage.setCredential(Credential(login: "me", password: "ours again"), for: key)
+    let listed = try storage.items(matching: .service(name, details: .secret))
+    #expect(Set(listed.map(\.secret?.text)) == ["ours again", "ada", "eve"])
+    #expect(try storage.remove(key))
+    #expect(try secrets(key) == ["ada", "eve"])
+    #expect(try storage.service(name).removeAll().count == 2)
+  }
+
   @Test func `a query treats each item of other programs separately`() throws {
     let key = ItemKey.password(service: name, account: "token")
     try storeTheirs(key)
@@ -89,7 +125,7 @@ import Testing
     #expect(
       try storage.items(matching: .service(name, details: .metadata)).map(\.label) == ["Item 1"])
     #expect(try storage.items(matching: first).contains { $0.key == key })
-    #expect(try storage.service(name).removeAll() == 1)
+    #expect(try storage.service(name).removeAll().count == 1)
   }
 }
 #endif

@@ -44,7 +44,7 @@ import Testing
       case .migration:
         let old = InMemoryStorage()
         try old.setPassword("first", for: Self.key)
-        #expect(try Migration(of: [Self.key], from: old, to: storage).move() == 1)
+        #expect(try Migration(of: [Self.key], from: old, to: storage).move().count == 1)
       }
     }
   }

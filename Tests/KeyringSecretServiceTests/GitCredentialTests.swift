@@ -8,9 +8,9 @@ import Testing
 
 /// Passwords of servers, as git-credential-libsecret stores them.
 ///
-/// The program is contrib/credential/libsecret of git 2.39.5. The tests use the attributes that it
-/// was observed to write. They have no sanitizer, because they mostly wait for
-/// other programs.
+/// The program is contrib/credential/libsecret of git 2.39.5. Most tests use the attributes that it
+/// was observed to write, and ``SharedItemTests`` the schema that it has since 2.47. They have no sanitizer, because
+/// they mostly wait for other programs.
 @Suite(.inPrivateSession, .tags(.unsanitized)) struct GitCredentialTests {
   /// The program that writes the item in place of git.
   enum Writer: CaseIterable {
@@ -92,6 +92,42 @@ import Testing
     for (port, path) in more { #expect(try storage.password(for: key(port, path)) == "theirs") }
     #expect(try storage.remove(bare))
     #expect(try items() == theirs)
+  }
+
+  /// Stores by git over a password of ours, which git replaces up to 2.46.
+  ///
+  /// Since 2.47, its schema is another one, so it puts its own beside ours.
+  @Test(
+    .enabled(if: GitCredentialHelper.canBeUsed, "needs git's source, its libraries and a compiler"),
+    arguments: urls.indices)
+  func `git itself shares the password`(url: Int) throws {
+    let (port, path) = Self.urls[url]
+    let (key, git) = (key(port, path), try GitCredentialHelper())
+    var description = ["protocol": "https", "username": "ada"]
+    description["host"] = host + (port.map { ":\($0)" } ?? "")
+    description["path"] = path
+    func store(_ password: String) throws {
+      try git.run("store", description.merging(["password": password]) { $1 })
+    }
+    try store("theirs")
+    #expect(try storage.password(for: key) == "theirs")
+    #expect(try storage.items(matching: .key(key)).map(\.isForeign) == [false])
+    let stored = try items()
+    try storage.setPassword("ours", for: key)
+    #expect(try items().map(\.attributes) == stored.map(\.attributes))
+    #expect(try git.run("get", description) == "ours")
+    try git.run("erase", description)
+    #expect(try storage.password(for: key) == nil)
+
+    try storage.setPassword("ours", for: key)
+    #expect(try git.run("get", description) == "ours")
+    try store("theirs")
+    #expect(try storage.password(for: key) == (try items().count == 1 ? "theirs" : "ours"))
+    try storage.setPassword("ours again", for: key)
+    #expect(try git.run("get", description) == "ours again")
+    #expect(try storage.remove(key))
+    #expect(try git.run("get", description) == nil)
+    #expect(try items().isEmpty)
   }
 
   @Test(arguments: Writer.allCases, urls.indices)

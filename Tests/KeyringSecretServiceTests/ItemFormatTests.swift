@@ -152,7 +152,7 @@ import Testing
     let item = try #require(
       StoredItem(
         path: path, answer: session.send([.properties(of: path)], until: deadline)[0].get(),
-        reserved: []))
+        from: session.provider))
     let attributes = item.attributes.merging(["note": "theirs"]) { $1 }
     for result in try session.send(
       [.setLabel("theirs", of: path), .setAttributes(attributes, of: path)], until: deadline)

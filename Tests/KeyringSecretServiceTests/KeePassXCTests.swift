@@ -159,7 +159,7 @@ struct KeePassXCTests {
       try keyring.unlock()
       // KeePassXC deletes an item only by a prompt, even if it doesn't ask the user.
       let migration = Migration(of: .service("service"), from: bus.storage(), to: destination)
-      #expect(try migration.move() == 1)
+      #expect(try migration.move().count == 1)
       #expect(try destination.password(for: StorageUse.key) == "s3cret")
     }
   }

@@ -25,9 +25,9 @@ import Testing
       Credential(login: "ada", password: "pa55"), for: .credentials(service: service, label: "l"))
     try old.setSecret(Secret(bytes: [0, 0xFF]), for: .value(service: service, account: "bytes"))
     let query = ItemQuery.service(service)
-    #expect(try Migration(of: query, from: old, to: keyring).move() == 22)
+    #expect(try Migration(of: query, from: old, to: keyring).move().count == 22)
     #expect(try old.items(matching: query).isEmpty)
-    #expect(try Migration(of: query, from: keyring, to: new).move() == 22)
+    #expect(try Migration(of: query, from: keyring, to: new).move().count == 22)
     #expect(try keyring.items(matching: query).isEmpty)
     for item in items {
       let found = try #require(try new.item(for: item.key))
@@ -45,9 +45,28 @@ import Testing
       "service": service, "username": "account", "application": "Python keyring library",
     ]
     try SecretTool.store("theirs", label: "Theirs", theirs)
-    #expect(try Migration(of: [key], from: keyring, to: InMemoryStorage()).move() == 1)
+    #expect(try Migration(of: [key], from: keyring, to: InMemoryStorage()).move().count == 1)
     #expect(try keyring.password(for: key) == "theirs")
     #expect(try keyring.remove(key))
+  }
+
+  // The item would be removed under the old key after it was found under the new one.
+  @Test(.inPrivateSession, arguments: [ItemKind.password, .value])
+  func `an item of another program that both keys mean stays where it is`(kind: ItemKind) throws {
+    let keyring = SecretServiceStorage()
+    let old = ItemKey.password(service: service, account: "account")
+    let new = ItemKey(kind: kind, attributes: old.attributes, schema: "org.example.New")
+    try SecretTool.store("theirs", label: "Theirs", old.attributes)
+    if kind == old.kind {
+      #expect(try Migration(renaming: [old: new], in: keyring).move().count == 0)
+    }
+    let renamed = Password(
+      "account", service: service, movingFrom: new, storage: keyring
+    ).projectedValue
+    #expect(try renamed.exists() && renamed.read() == "theirs")
+    #expect(try keyring.password(for: old) == "theirs" && keyring.password(for: new) == "theirs")
+    #expect(try renamed.remove())
+    #expect(try !keyring.exists(old) && !keyring.exists(new))
   }
 
   @Test(.inPrivateSession) func `a migration continues after a lost answer`() throws {
@@ -67,7 +86,7 @@ import Testing
     #expect(throws: SecureStorageError.self) {
       try Migration(of: .service(service), from: source, to: keyring).move()
     }
-    #expect(try Migration(of: .service(service), from: old, to: keyring).move() == 2)
+    #expect(try Migration(of: .service(service), from: old, to: keyring).move().count == 2)
     #expect(try keyring.service(service).accounts() == ["0", "1", "2"])
     #expect(try keyring.items(matching: .service("swift-keyring probe")).isEmpty)
     try keyring.service(service).removeAll()
@@ -81,7 +100,7 @@ import Testing
     }
     #expect(error?.argument == "destination")
     #expect(try keyring.service(service).password(for: "account") == "s3cret")
-    #expect(try keyring.service(service).removeAll() == 1)
+    #expect(try keyring.service(service).removeAll().count == 1)
   }
 
   @Test(.inPrivateSession) func `settings take their secrets from a file`() async throws {
@@ -103,7 +122,7 @@ import Testing
       #expect(try await properties.migrate(from: .environmentFile(path)) == 2)
       #expect(settings.authToken == "s3cret")
       #expect(settings.session == ["id": 7])
-      #expect(try await properties.removeAll() == 2)
+      #expect(try await properties.removeAll().count == 2)
     }
     #expect(try Data(contentsOf: URL(filePath: path)) == Data("A=1\n".utf8))
     try FileManager.default.removeItem(atPath: path)

@@ -147,16 +147,16 @@ import Testing
     #expect(collection.needsReading && collection.needsItems(state))
   }
 
-  /// Once our item is gone, readers find the item of another program, which has another value.
+  /// Once another program has removed our item, readers find the item of another program, which has another value.
   @Test(.only(on: .gnomeKeyring, "KWallet has one item with these attributes"))
   func `a removal that uncovers another item is reported as a replacement`() throws {
     let log = EventLog()
     try storage.setPassword("ours", for: key)
     try SecretTool.store(
-      "theirs", label: "theirs", key.attributes.merging(["extra": "1"]) { $1 })
+      "theirs", label: "theirs", key.attributes.merging(["application": "python-keyring"]) { $1 })
     let observation = try storage.observe(.key(key), log.append)
     #expect(try storage.password(for: key) == "ours")
-    try storage.remove(key)
+    try SecretTool.clear(key.ownAttributes)
     #expect(try storage.password(for: key) == "theirs")
     log.wait(for: .changed(.replaced(key)))
     _ = observation

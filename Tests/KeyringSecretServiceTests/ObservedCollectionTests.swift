@@ -49,7 +49,9 @@ final class ObservedCollectionTests {
       ])
     ])
     return try #require(
-      StoredItem(path: ObjectPath("\(path.text)/\(number)"), answer: answer, reserved: []))
+      StoredItem(
+        path: ObjectPath("\(path.text)/\(number)"), answer: answer,
+        from: KeyringSecretService.Provider(":1.1", owners: [:])))
   }
 
   /// Reads the collection.

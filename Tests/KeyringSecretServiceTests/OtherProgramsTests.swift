@@ -72,13 +72,13 @@ import Testing
 
   @Test func `an item of another program keeps its label and attributes`() throws {
     try SecretTool.store(
-      "theirs", label: "Their label", ["service": service, "username": "token", "extra": "kept"])
+      "theirs", label: "Their label", ["service": service, "username": "token", "comment": "kept"])
     let key = ItemKey.password(service: service, account: "token")
     for secret in ["theirs", "ours"] {
       try password.write(secret)
       let item = try storage.item(for: key)
       #expect(item?.label == "Their label")
-      #expect(item?.attributes == ["extra": "kept"])
+      #expect(item?.attributes == ["comment": "kept"])
     }
     #expect(try storage.items(matching: .service(service)).map(\.key) == [key])
   }

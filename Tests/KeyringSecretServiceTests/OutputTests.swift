@@ -87,7 +87,7 @@ import Testing
     try #require(settings.failures.isEmpty)
     try makeMistakes(service, settings)
     settings.gitPassword = nil
-    try #require(try await service.removeAll() == 3)
+    try #require(try await service.removeAll().count == 3)
     dump(settings)
   }
 

@@ -48,7 +48,7 @@ import Testing
     let key = ItemKey.password(service: "service", account: "account")
     try old.setPassword(Self.pem, for: key)
     try SecretTool.store("theirs", label: "Theirs", ["theirs": "yes"], on: bus)
-    #expect(try Migration(of: [key], from: old, to: new).move() == 1)
+    #expect(try Migration(of: [key], from: old, to: new).move().count == 1)
     try keyring.kill()
     try keyring.start()
     #expect(try new.password(for: key) == Self.pem)

@@ -184,7 +184,7 @@ import Testing
   private func storeTwice(_ key: ItemKey) throws {
     for number in 1...2 {
       try openSession(at: bus.address).createItem(
-        key.attributes.merging(["number": "\(number)"]) { $1 }, label: "Item \(number)",
+        key.attributes.merging(["comment": "\(number)"]) { $1 }, label: "Item \(number)",
         secret: "theirs", replacing: false)
     }
   }

@@ -55,11 +55,12 @@ struct ProvidersAttributesTests {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
     try service.takeName("org.kde.ksecretd")
-    let attributes = ["service": "service", "username": "account", "type": "map"]
-    try openSession(at: bus.address)
-      .createItem(attributes, label: "theirs", secret: "s3cret", replacing: false)
     let storage = bus.storage()
     let key = ItemKey.password(service: "service", account: "account")
+    // Another program has set the attribute.
+    try openSession(at: bus.address).createItem(
+      key.ownAttributes.merging(["type": "map"]) { $1 }, label: "ours", secret: "s3cret",
+      replacing: false)
     try storage.setPassword("new", for: key)
     let item = SecureItem(key: key, secret: Secret("newer"), attributes: ["color": "red"])
     let error = #expect(throws: SecureStorageError.self) {

@@ -19,8 +19,8 @@ import Testing
     #expect(try service.value([String].self, for: "list") == ["a", "b"])
     #expect(try service.removePassword(for: "alpha"))
     #expect(try !service.removePassword(for: "alpha"))
-    #expect(try storage.service("another").removeAll() == 0)
-    #expect(try service.removeAll() == 3)
+    #expect(try storage.service("another").removeAll().count == 0)
+    #expect(try service.removeAll().count == 3)
     #expect(try storage.items(matching: ItemQuery()).isEmpty)
   }
 

@@ -61,7 +61,7 @@ import Testing
       #expect(accounts[1].$refreshToken.failure != nil)
       storage.reset()
       storage.forgetCalls()
-      #expect(try properties.removeAll() == 1)
+      #expect(try properties.removeAll().count == 1)
       #expect(storage.count(of: .remove) == 2)
       #expect(accounts[1].$refreshToken.failure == nil)
     }
@@ -119,7 +119,7 @@ import Testing
     listing.token = "s3cret"
     listing.account.refreshToken = "s3cret"
     #expect(try properties.readAll()[listing.$token] == "s3cret")
-    #expect(try properties.removeAll() == 2)
+    #expect(try properties.removeAll().count == 2)
     #expect(listing.token == nil && listing.account.refreshToken == nil)
   }
 
@@ -163,9 +163,9 @@ import Testing
 
   @Test func `every item that can be removed is removed`() throws {
     fill()
-    #expect(try properties.removeAll() == 5)
+    #expect(try properties.removeAll().count == 5)
     #expect(try properties.entries().allSatisfy { !$0.isStored && $0.failure == nil })
-    #expect(try properties.removeAll() == 0)
+    #expect(try properties.removeAll().count == 0)
 
     fill()
     let storage = FaultyStorage(SecureStorageDefaults.currentStorage)
@@ -242,7 +242,7 @@ import Testing
     #expect(try values[settings.$gitPassword] == "git")
     let other = InMemoryStorage()
     #expect(try await properties.copy(to: other) == 5)
-    #expect(try await properties.removeAll() == 5)
+    #expect(try await properties.removeAll().count == 5)
     #expect(properties.entries().allSatisfy { !$0.isStored })
   }
 

@@ -5,9 +5,9 @@ public import KeyringStorage
 
 /// The credentials that docker keeps with a helper.
 ///
-/// See [docker's protocol](https://github.com/docker/docker-credential-helpers#development). The items have the
-/// attributes that docker-credential-secretservice uses, so its items are found, too. That helper doesn't find
-/// the items of this package, because it searches by its own schema.
+/// See [docker's protocol](https://github.com/docker/docker-credential-helpers#development). The items of
+/// docker-credential-secretservice are found, too. A credential replaces such an item with one that this helper finds.
+/// It doesn't find other items of this package, because it searches by its own schema.
 public struct DockerCredentials: Sendable {
   /// An operation that docker asks its helpers to perform, with docker's name for it.
   public enum Operation: String, Sendable, CaseIterable {
@@ -61,7 +61,7 @@ public struct DockerCredentials: Sendable {
     switch operation {
     case .get: return try Self.json(credential(of: server(input)))
     case .store: try store(input)
-    case .erase: try storage.removeItems(matching: Self.query(server(input)))
+    case .erase: for item in try items(server(input)) { try storage.remove(item.key) }
     case .list: return try Self.json(users())
     case .version: return Array("\(Self.name) \(version)\n".utf8)
     }
@@ -92,8 +92,7 @@ public struct DockerCredentials: Sendable {
 
   private func credential(of server: String) throws -> Content {
     // The newest item comes first.
-    guard let item = try storage.items(matching: Self.query(server)).first,
-      let secret = item.secret
+    guard let item = try items(server, details: .all).first, let secret = item.secret
     else { throw Failure.notFound }
     guard let text = secret.text else { throw Failure.notText }
     return Content(server: server, user: Self.user(of: item) ?? "", secret: text)
@@ -106,48 +105,18 @@ public struct DockerCredentials: Sendable {
     }
     if content.server.isEmpty { throw Failure.noServer }
     if content.user.isEmpty { throw Failure.noUser }
-    let old = try storage.items(matching: Self.query(content.server, details: .metadata))
-    let key = try keyToSave(content, replacing: old)
+    let old = try items(content.server)
+    let isTheirs = old.first?.key.schema == Self.schema
+    let key = isTheirs ? Self.theirKey(content.server, content.user) : Self.key(content.server)
     try storage.save(
       Self.item(key, server: content.server, user: content.user, Secret(content.secret)),
       mode: .addOrReplace)
-    if old.contains(where: { $0.key != key }) { try removeOthers(content) }
-  }
-
-  /// Returns the key under which a credential replaces the newest item of its registry.
-  ///
-  /// The other helper stores an item for each user of a registry. All of them have the same key, unless it has
-  /// the user, too.
-  private func keyToSave(_ content: Content, replacing old: [SecureItem]) throws -> ItemKey {
-    let key = Self.key(content.server)
-    guard let newest = old.first, !old.contains(where: { $0.key == key }) else { return key }
-    if newest.key.kind == key.kind || old.count(where: { $0.key == newest.key }) > 1 {
-      return ItemKey(
-        kind: key.kind, attributes: key.attributes.merging(["username": content.user]) { $1 })
-    }
-    // An item that "import" has restored isn't under docker's key.
-    return try storage.item(for: key, details: .metadata) == nil ? newest.key : key
-  }
-
-  /// Removes all items of a registry except for the one that was just stored.
-  private func removeOthers(_ content: Content) throws {
-    let items = try storage.items(matching: Self.query(content.server))
-    let stored = items.first {
-      $0.secret == Secret(content.secret) && Self.user(of: $0) == content.user
-    }
-    guard let stored else { return }
-    for other in items {
-      // The key doesn't select one of the other helper's items.
-      var query = Self.query(content.server, details: .metadata)
-      query.kind = other.key.kind
-      query.attributes["username"] = Self.user(of: other)
-      if !query.matches(stored) { try storage.removeItems(matching: query) }
-    }
+    // The other helper has an item for each user of a registry.
+    for item in old where item.key != key { try storage.remove(item.key) }
   }
 
   private func users() throws -> [String: String] {
-    let query = ItemQuery(attributes: Self.mark, details: .metadata)
-    let pairs = try storage.items(matching: query).compactMap { item in
+    let pairs = try items().compactMap { item in
       item.key.attributes["server"].map { ($0, Self.user(of: item) ?? "") }
     }
     // The newest item comes first.
@@ -176,6 +145,16 @@ public struct DockerCredentials: Sendable {
       kind: ItemKind(rawValue: "docker"), attributes: mark.merging(["server": server]) { $1 })
   }
 
+  /// The schema of docker-credential-secretservice.
+  private static let schema = "io.docker.Credentials"
+
+  /// Returns the key of an item that docker-credential-secretservice finds.
+  private static func theirKey(_ server: String, _ user: String) -> ItemKey {
+    let parts = ["server": server, "username": user, "label": "Docker Credentials"]
+    return ItemKey(
+      kind: .password, attributes: mark.merging(parts) { $1 }, schema: schema)
+  }
+
   /// Returns the item in which a credential is stored.
   static func item(_ key: ItemKey, server: String, user: String, _ secret: Secret) -> SecureItem {
     let scalars = server.unicodeScalars.map { $0 == "/" ? "-" : $0 }
@@ -184,9 +163,15 @@ public struct DockerCredentials: Sendable {
       attributes: key.attributes["username"] == nil ? ["username": user] : nil)
   }
 
-  /// Returns the query for the items of a registry, regardless of who has stored them.
-  private static func query(_ server: String, details: ItemQuery.Details = .all) -> ItemQuery {
-    ItemQuery(attributes: key(server).attributes, details: details)
+  /// Returns the items of a registry, or of all of them, newest first.
+  ///
+  /// Another program's item counts only if it's that of docker's own helper.
+  private func items(
+    _ server: String? = nil, details: ItemQuery.Details = .metadata
+  ) throws -> [SecureItem] {
+    let attributes = server.map { Self.key($0).attributes } ?? Self.mark
+    return try storage.items(matching: ItemQuery(attributes: attributes, details: details))
+      .filter { !$0.isForeign || $0.key.schema == Self.schema }
   }
 
   private static func json(_ value: some Encodable) throws -> [UInt8] {

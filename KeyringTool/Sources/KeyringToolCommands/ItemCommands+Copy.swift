@@ -9,6 +9,8 @@ public struct CopyReport: Sendable, Equatable {
   public fileprivate(set) var copied = 0
   /// A line for each item that isn't copied, with the reason.
   public fileprivate(set) var refusals: [String] = []
+  /// A line for each item that is left, because it's another program's own.
+  public fileprivate(set) var left: [String] = []
 }
 
 extension ItemCommands {
@@ -18,21 +20,25 @@ extension ItemCommands {
   ///
   /// - Parameters:
   ///   - selection: The items to copy.
+  ///   - allPrograms: A Boolean value that indicates whether that includes other programs' own items.
   ///   - destination: The storage to copy the items to.
   ///   - isReplacing: A Boolean value that indicates whether to replace items of the destination.
   /// - Returns: The report.
   /// - Throws: ``ItemSelection/Unclear`` if the selection is unclear, or another error if one of the storages
   ///   doesn't work. Some items may have been copied.
   public func copy(
-    _ selection: ItemSelection, to destination: any SecureStorage, replacing isReplacing: Bool
+    _ selection: ItemSelection, allPrograms: Bool = false, to destination: any SecureStorage,
+    replacing isReplacing: Bool
   ) throws -> CopyReport {
-    var seen: Set<ItemKey> = []
-    let keys = try storage.items(matching: selection.query()).map(\.key)
-      .filter { seen.insert($0).inserted }
+    let items = try storage.items(matching: selection.query())
+      .filter { selection.hasSchema(of: $0.key) }
+    let left = items.filter { $0.isForeign && !allPrograms && !selection.names($0) }
+    let keys = Self.keys(of: items).filter { key in !left.contains { $0.key == key } }
     func copied(_ keys: [ItemKey]) throws(SecureStorageError) -> Int {
-      try Migration(of: keys, from: storage, to: destination, replacing: isReplacing).copy()
+      try Migration(of: keys, from: storage, to: destination, replacing: isReplacing).copy().count
     }
     var report = CopyReport()
+    report.left = left.map(Self.left)
     do throws(SecureStorageError) {
       // Each migration stores an item to find out whether both storages are the same.
       report.copied = try copied(keys)

@@ -12,25 +12,26 @@ extension ItemCommands {
   /// - Parameters:
   ///   - selection: The items to rename.
   ///   - all: A Boolean value that indicates whether to rename all items of the service or server.
+  ///   - allPrograms: A Boolean value that indicates whether that includes other programs' own items.
   ///   - changes: The parts of the keys to change.
   ///   - prepare: The closure to call before the old items are removed.
   /// - Returns: The number of renamed items.
   /// - Throws: ``ToolFailure`` if there is no such item, ``ItemSelection/Unclear`` if the selection or the new keys
   ///   are unclear, or another error if an item can't be renamed.
   public func rename(
-    _ selection: ItemSelection, all: Bool = false, to changes: KeyChanges,
-    beforeRemoving prepare: () throws -> Void = {}
+    _ selection: ItemSelection, all: Bool = false, allPrograms: Bool = false,
+    to changes: KeyChanges, beforeRemoving prepare: () throws -> Void = {}
   ) throws -> Int {
-    try withQuery(of: selection, all: all) { query in
-      try rename(query, to: changes, beforeRemoving: prepare)
+    try withKeys(of: selection, all: all, allPrograms: allPrograms) { keys in
+      try rename(keys, to: changes, beforeRemoving: prepare)
     }
   }
 
   private func rename(
-    _ query: ItemQuery, to changes: KeyChanges, beforeRemoving prepare: () throws -> Void
+    _ keys: [ItemKey], to changes: KeyChanges, beforeRemoving prepare: () throws -> Void
   ) throws -> Int {
     var newKeys: [ItemKey: ItemKey] = [:]
-    for key in try storage.items(matching: query).map(\.key) {
+    for key in try storage.items(for: keys, details: []).keys {
       newKeys[key] = try changes.newKey(for: key)
     }
     // An item that has the key already has nothing to do.
@@ -45,11 +46,16 @@ extension ItemCommands {
     }
     let migration = Migration(renaming: newKeys, in: storage)
     do {
-      if try migration.copy() > 0 {
+      if try migration.copy().count > 0 {
         try prepare()
         try Self.check(Array(newKeys.values), areIn: storage)
+      } else if let key = newKeys.keys.first {
+        // Only the schema differs, and both keys mean the item.
+        throw ToolFailure(
+          "Another program has stored the \(key.description.printable).",
+          recoverySuggestion: "Store its secret with \"set --schema\".")
       }
-      return try migration.move()
+      return try migration.move().count
     } catch var error as SecureStorageError where error.code == .itemAlreadyExists {
       error.message = "There is another item with the new name."
       error.recoverySuggestion = "Remove that item first, or choose another name."

@@ -31,7 +31,7 @@ public struct ItemCommands: Sendable {
     var query = try selection.query()
     query.details = .metadata
     query.allowsUnlocking = allowsUnlocking
-    let items = try storage.items(matching: query)
+    let items = try storage.items(matching: query).filter { selection.hasSchema(of: $0.key) }
     return ItemListing(isExpired ? items.filter(\.isExpired) : items)
   }
 
@@ -71,12 +71,16 @@ public struct ItemCommands: Sendable {
     _ secret: Secret, for selection: ItemSelection, login: String? = nil, label: String? = nil,
     expires: Date? = nil, mode: SaveMode = .addOrReplace, toReplace advice: String? = nil
   ) throws {
+    let key = try selection.key()
+    let old =
+      try storage.item(for: key, details: .metadata)
+      ?? selection.named(among: candidates(for: selection))
     var item = SecureItem(
-      key: try selection.key(), secret: secret, label: label,
+      key: old?.key ?? key, secret: secret, label: label,
       attributes: login.map { ["username": $0] })
     if expires != nil {
       item.expires = expires
-    } else if mode != .add, try storage.item(for: item.key, details: .metadata)?.expires != nil {
+    } else if mode != .add, old?.expires != nil {
       // The time belongs to the old secret.
       item.expires = nil
     }
@@ -94,13 +98,31 @@ public struct ItemCommands: Sendable {
   /// - Parameters:
   ///   - selection: The items to remove.
   ///   - all: A Boolean value that indicates whether to remove all items of the service or server.
-  /// - Returns: The number of removed items.
+  ///   - allPrograms: A Boolean value that indicates whether that includes other programs' own items.
+  /// - Returns: The number of removed items, which is 0 only if all were selected.
   /// - Throws: ``ToolFailure`` if there is no such item, ``ItemSelection/Unclear`` if the selection is unclear,
   ///   or `SecureStorageError` if the items can't be removed.
-  public func remove(_ selection: ItemSelection, all: Bool = false) throws -> Int {
-    let count = try withQuery(of: selection, all: all) { try storage.removeItems(matching: $0) }
-    if count == 0 { throw ToolFailure.nothingSelected }
-    return count
+  public func remove(
+    _ selection: ItemSelection, all: Bool = false, allPrograms: Bool = false
+  ) throws -> Int {
+    if all {
+      return try storage.removeItems(
+        matching: selection.queryForAll(ofAllPrograms: allPrograms))
+    }
+    return try withKey(of: selection) { try storage.remove($0) ? 1 : nil }
+  }
+
+  /// Describes the items that a command for all items leaves, because they are another program's own.
+  ///
+  /// - Parameter selection: The items of the command.
+  /// - Returns: A line for each item.
+  /// - Throws: The same errors as ``list(_:isExpired:allowsUnlocking:)``.
+  public func left(_ selection: ItemSelection) throws -> [String] {
+    try storage.items(matching: selection.query()).filter(\.isForeign).map(Self.left)
+  }
+
+  static func left(_ item: SecureItem) -> String {
+    "left: \(item.key.description.printable), which another program has stored"
   }
 
   /// Moves items to another storage.
@@ -111,6 +133,7 @@ public struct ItemCommands: Sendable {
   /// - Parameters:
   ///   - selection: The items to move.
   ///   - all: A Boolean value that indicates whether to move all items of the service or server.
+  ///   - allPrograms: A Boolean value that indicates whether that includes other programs' own items.
   ///   - destination: The storage to move the items to.
   ///   - isReplacing: A Boolean value that indicates whether to replace items of the destination.
   ///   - prepare: The closure to call before the first item is removed.
@@ -118,19 +141,20 @@ public struct ItemCommands: Sendable {
   /// - Throws: ``ToolFailure`` if there is no such item, ``ItemSelection/Unclear`` if the selection is unclear, or
   ///   another error if an item can't be moved.
   public func move(
-    _ selection: ItemSelection, all: Bool = false, to destination: any SecureStorage,
-    replacing isReplacing: Bool, beforeRemoving prepare: () throws -> Void = {}
+    _ selection: ItemSelection, all: Bool = false, allPrograms: Bool = false,
+    to destination: any SecureStorage, replacing isReplacing: Bool,
+    beforeRemoving prepare: () throws -> Void = {}
   ) throws -> Int {
-    try withQuery(of: selection, all: all) { query in
+    try withKeys(of: selection, all: all, allPrograms: allPrograms) { keys in
       func migration(replacing isReplacing: Bool) -> Migration {
-        Migration(of: query, from: storage, to: destination, replacing: isReplacing)
+        Migration(of: keys, from: storage, to: destination, replacing: isReplacing)
       }
       return try Self.explainingMoves {
-        if try migration(replacing: isReplacing).copy() > 0 {
+        if try migration(replacing: isReplacing).copy().count > 0 {
           try prepare()
-          try Self.check(storage.items(matching: query).map(\.key), areIn: destination)
+          try Self.check(Array(storage.items(for: keys, details: []).keys), areIn: destination)
         }
-        return try migration(replacing: false).move()
+        return try migration(replacing: false).move().count
       }
     }
   }
@@ -167,22 +191,32 @@ public struct ItemCommands: Sendable {
   /// - Parameters:
   ///   - selection: The items.
   ///   - all: A Boolean value that indicates whether to change all items of the service or server.
-  ///   - body: A closure that changes the items of a query, and returns their number.
+  ///   - allPrograms: A Boolean value that indicates whether that includes other programs' own items.
+  ///   - body: A closure that changes the items with some keys, and returns their number.
   /// - Returns: The number of items, which is 0 only if all were selected.
   /// - Throws: The errors of ``withKey(of:_:)``.
-  func withQuery(
-    of selection: ItemSelection, all: Bool, _ body: (ItemQuery) throws -> Int
+  func withKeys(
+    of selection: ItemSelection, all: Bool, allPrograms: Bool, _ body: ([ItemKey]) throws -> Int
   ) throws -> Int {
-    if all { return try body(selection.query(all: true)) }
+    if all {
+      let query = try selection.queryForAll(ofAllPrograms: allPrograms)
+      return try body(Self.keys(of: storage.items(matching: query)))
+    }
     return try withKey(of: selection) { key in
-      let count = try body(.key(key))
+      let count = try body([key])
       return count == 0 ? nil : count
     }
   }
 
+  /// Returns the keys of items, each of them once.
+  static func keys(of items: [SecureItem]) -> [ItemKey] {
+    var seen: Set<ItemKey> = []
+    return items.map(\.key).filter { seen.insert($0).inserted }
+  }
+
   /// Performs an operation on the key of the single item that a selection names.
   ///
-  /// An item of another program may have empty parts, which the selection doesn't have to name.
+  /// It may be under another key than the selection has. See ``ItemSelection/named(among:)``.
   ///
   /// - Parameters:
   ///   - selection: The item.
@@ -198,16 +232,19 @@ public struct ItemCommands: Sendable {
       named = try selection.key()
     } catch {
       var error = error
-      error.candidates = candidates(for: selection).prefix(10).map(ItemSelection.arguments)
+      error.candidates = Self.keys(of: candidates(for: selection)).prefix(10)
+        .map(ItemSelection.arguments)
       throw error
     }
-    let key = ItemKey(kind: named.kind, attributes: named.attributes)
+    // A part may be empty.
+    let key = ItemKey(kind: named.kind, attributes: named.attributes, schema: named.schema)
     if let result = try body(key) { return result }
-    func parts(_ key: ItemKey) -> [String: String] { key.attributes.filter { !$0.value.isEmpty } }
     let candidates = candidates(for: selection)
-    let same = candidates.filter { $0.kind == key.kind && parts($0) == parts(key) && $0 != key }
-    if same.count == 1, let result = try body(same[0]) { return result }
-    let list = candidates.prefix(10).map { "\n  " + ItemSelection.arguments(for: $0) }.joined()
+    if let item = selection.named(among: candidates), let result = try body(item.key) {
+      return result
+    }
+    let list = Self.keys(of: candidates).prefix(10)
+      .map { "\n  " + ItemSelection.arguments(for: $0) }.joined()
     throw ToolFailure(
       "There is no \(key.description.printable).",
       recoverySuggestion: list.isEmpty
@@ -218,18 +255,15 @@ public struct ItemCommands: Sendable {
   /// Returns the items that match the named parts, or else are of the same service or server.
   ///
   /// The user isn't asked, because this only helps with a failure.
-  private func candidates(for selection: ItemSelection) -> [ItemKey] {
-    guard selection.service != nil || selection.server != nil else { return [] }
+  private func candidates(for selection: ItemSelection) -> [SecureItem] {
+    if selection.service == nil, selection.server == nil, selection.attributes.isEmpty { return [] }
     let wide = ItemSelection(
       service: selection.service, server: selection.server.map { InternetServer($0.host) })
     for selection in [selection, wide] {
-      guard var query = try? selection.query() else { return [] }
+      guard var query = try? selection.query(), !query.isUnconstrained else { return [] }
       query.details = .metadata
       query.allowsUnlocking = false
-      var seen: Set<ItemKey> = []
-      let keys = ((try? storage.items(matching: query)) ?? []).map(\.key)
-        .filter { seen.insert($0).inserted }
-      if !keys.isEmpty { return keys }
+      if let items = try? storage.items(matching: query), !items.isEmpty { return items }
     }
     return []
   }

@@ -17,13 +17,15 @@ public struct ItemListing: Sendable {
   /// Indicates whether there are no items.
   public var isEmpty: Bool { items.isEmpty }
 
-  /// A line for each item, with its kind, its key, its label, and the time of its last change.
+  /// A line for each item, with its kind, its key, its label, the time of its last change, and its state.
   public var lines: [String] {
     let rows = items.map { item in
       [
-        item.key.kind.rawValue.printable, Self.list(item.key.attributes),
+        item.key.kind.rawValue.printable,
+        Self.list(item.key.attributes, schema: item.key.schema),
         item.label?.printable ?? "", item.modified?.ISO8601Format() ?? "",
-        item.isLocked == true ? "locked" : "",
+        [item.isForeign ? "another program's" : nil, item.isLocked == true ? "locked" : nil]
+          .compactMap(\.self).joined(separator: ", "),
       ]
     }
     let widths = (0..<5).map { column in rows.map { $0[column].count }.max() ?? 0 }
@@ -37,8 +39,10 @@ public struct ItemListing: Sendable {
   public var paragraphs: [String] {
     items.map { item in
       [
-        ("kind", item.key.kind.rawValue.printable), ("key", Self.list(item.key.attributes)),
-        ("label", item.label?.printable), ("attributes", item.attributes.map(Self.list)),
+        ("kind", item.key.kind.rawValue.printable),
+        ("key", Self.list(item.key.attributes, schema: item.key.schema)),
+        ("label", item.label?.printable), ("attributes", item.attributes.map { Self.list($0) }),
+        ("another program's", item.isForeign ? "yes" : nil),
         (item.isExpired ? "expired" : "expires", item.expires?.ISO8601Format()),
         ("created", item.created?.ISO8601Format()), ("modified", item.modified?.ISO8601Format()),
         ("locked", item.isLocked == true ? "yes" : nil),
@@ -63,13 +67,15 @@ public struct ItemListing: Sendable {
   private struct Content: Encodable {
     let kind: String
     let key: [String: String]
-    let label: String?
+    let schema, label: String?
     let attributes: [String: String]?
     let created, modified, expires: String?
     let isExpired, isLocked: Bool?
+    let isForeign: Bool
 
     init(_ item: SecureItem) {
       (kind, key, label) = (item.key.kind.rawValue, item.key.attributes, item.label)
+      (schema, isForeign) = (item.key.schema, item.isForeign)
       (attributes, isLocked) = (item.attributes, item.isLocked)
       created = item.created?.ISO8601Format()
       modified = item.modified?.ISO8601Format()
@@ -84,9 +90,10 @@ public struct ItemListing: Sendable {
   /// - Returns: The kind of the change, and the key of the item.
   public static func line(for change: ItemChange) -> String { change.description.printable }
 
-  private static func list(_ attributes: [String: String]) -> String {
-    attributes.sorted { $0.key < $1.key }
-      .map { "\($0.key.printable)=\($0.value.printable)" }.joined(separator: " ")
+  private static func list(_ attributes: [String: String], schema: String? = nil) -> String {
+    var parts = attributes.sorted { $0.key < $1.key }
+    if let schema { parts.append(("xdg:schema", schema)) }
+    return parts.map { "\($0.key.printable)=\($0.value.printable)" }.joined(separator: " ")
   }
 }
 

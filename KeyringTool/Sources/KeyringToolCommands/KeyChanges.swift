@@ -6,9 +6,9 @@ internal import KeyringStorage
 public struct KeyChanges: Sendable {
   /// A part of a key, with the name of its option.
   public enum Part: String, Sendable, CaseIterable {
-    case service, account
+    case service, server, port, `protocol`, path, domain, authentication, account
     case accessGroup = "access-group"
-    case credential, server, port, `protocol`, path, domain, authentication
+    case credential, schema
   }
 
   private let parts: [Part: String]
@@ -40,8 +40,12 @@ public struct KeyChanges: Sendable {
   /// - Throws: ``ItemSelection/Unclear`` if items of this kind don't have one of the parts, or need one that
   ///   is left out.
   func newKey(for key: ItemKey) throws(ItemSelection.Unclear) -> ItemKey {
-    var attributes = key.attributes
+    var (attributes, schema) = (key.attributes, key.schema)
     for (part, value) in parts {
+      if part == .schema {
+        schema = value.isEmpty ? nil : value
+        continue
+      }
       guard let name = Self.names[key.kind]?[part] else {
         throw ItemSelection.Unclear(
           message: "A key of the kind \(key.kind.rawValue.printable) has no \(part.rawValue).")
@@ -50,17 +54,22 @@ public struct KeyChanges: Sendable {
         attributes[name] = value
         continue
       }
-      if Self.neededParts.contains(part), !(part == .account && key.kind == .internetPassword) {
+      if Self.isNeeded(part, by: key.kind) {
         throw ItemSelection.Unclear(message: "An item needs its \(part.rawValue).")
       }
       attributes[name] = nil
     }
-    return ItemKey(kind: key.kind, attributes: attributes)
+    return ItemKey(kind: key.kind, attributes: attributes, schema: schema)
   }
 
-  private static let neededParts: [Part] = [.service, .account, .credential, .server]
+  /// Returns `true` if each key of a kind has a part.
+  static func isNeeded(_ part: Part, by kind: ItemKind) -> Bool {
+    part == .account
+      ? kind != .internetPassword : [.service, .credential, .server].contains(part)
+  }
 
-  private static let names: [ItemKind: [Part: String]] = [
+  /// The names of the attributes that are parts of a key.
+  static let names: [ItemKind: [Part: String]] = [
     .password: ofAccounts, .value: ofAccounts,
     .credentials: [.service: "service", .credential: "label"],
     .internetPassword: [

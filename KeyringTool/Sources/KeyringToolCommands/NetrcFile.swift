@@ -63,8 +63,13 @@ public struct NetrcFile: Sendable {
     let key = ItemKey.internetPassword(
       server: InternetServer(machine.host), account: machine.account)
     let found = try Self.items(for: key, in: storage)
+    // Git's helper may have stored another one, with its own schema. The newest comes first.
+    var seen: Set<ItemKey> = []
     let items = Self.preferred(
-      found.filter { $0.key.server.map(machine.isFor) == true }, for: machine.server)
+      found.filter {
+        $0.key.server.map(machine.isFor) == true
+          && seen.insert($0.key.with(schema: nil)).inserted
+      }, for: machine.server)
     guard let item = items.first, let secret = item.secret else {
       throw Self.missing(key, isElsewhere: !found.isEmpty)
     }
@@ -101,6 +106,7 @@ public struct NetrcFile: Sendable {
     for key: ItemKey, in storage: any SecureStorage
   ) throws -> [SecureItem] {
     var query = ItemQuery(kind: key.kind, attributes: key.attributes, details: .secret)
+    query.leavesForeignItems = true
     let items = try storage.items(matching: query)
     if !items.isEmpty { return items }
     query.ignoresCase = true
@@ -121,7 +127,8 @@ public struct NetrcFile: Sendable {
     guard let account = accounts.first, accounts.count == 1 else { return items }
     let simple = ItemKey.internetPassword(server: server, account: account)
     let choices = [
-      items.filter { $0.key == simple }, items.filter { $0.key.server?.protocol == nil },
+      items.filter { $0.key.with(schema: nil) == simple },
+      items.filter { $0.key.server?.protocol == nil },
     ]
     return choices.first { !$0.isEmpty } ?? items
   }

@@ -105,7 +105,7 @@ public struct PlaintextImport: Sendable {
   /// - Throws: `SecureStorageError`, which says what was done.
   public func copy(to storage: any SecureStorage, replacing isReplacing: Bool) throws -> Int {
     try perform(storage, isReplacing) { (migration) throws(SecureStorageError) in
-      try migration.copy()
+      try migration.copy().count
     }
   }
 
@@ -125,7 +125,7 @@ public struct PlaintextImport: Sendable {
         status: .damaged)
     }
     return try perform(storage, false) { (migration) throws(SecureStorageError) in
-      try migration.move()
+      try migration.move().count
     }
   }
 

@@ -45,6 +45,14 @@ struct ItemOptions: ParsableArguments {
   @Flag(help: "Select a value instead of a password.")
   var value = false
 
+  @Option(
+    help: ArgumentHelp(
+      "A part of the key that has no option here. You can repeat this.", valueName: "name=value"))
+  var attribute: [String] = []
+
+  @Option(help: "The schema by which another program finds the item.")
+  var schema: String?
+
   func validate() throws {
     if serviceArgument != nil, service != nil || server != nil {
       throw ValidationError("Specify a service as an argument, or --service or --server.")
@@ -58,6 +66,10 @@ struct ItemOptions: ParsableArguments {
       throw ValidationError(
         "Use --port, --protocol, --path, --domain and --authentication only with --server.")
     }
+    let names = attributes.map(\.name)
+    guard attribute.allSatisfy({ $0.contains("=") }), Set(names).count == names.count else {
+      throw ValidationError("Write --attribute NAME=VALUE, once for each name.")
+    }
     do {
       try selection().check()
     } catch {
@@ -68,7 +80,8 @@ struct ItemOptions: ParsableArguments {
   /// Throws an error if anything but a service is named.
   func checkIsServiceOnly() throws {
     let others = [
-      accountArgument, account, accessGroup, credential, server, value ? "" : nil,
+      accountArgument, account, accessGroup, credential, server, value ? "" : nil, schema,
+      attribute.first,
     ]
     if others.contains(where: { $0 != nil }) {
       throw ValidationError("With a file, name only the service, and values with --only.")
@@ -79,6 +92,13 @@ struct ItemOptions: ParsableArguments {
   func check(login: String?) throws {
     if (credential == nil) != (login == nil) {
       throw ValidationError("Specify --credential and --login together.")
+    }
+  }
+
+  private var attributes: [(name: String, value: String)] {
+    attribute.map { text in
+      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return (String(parts[0]), parts.count == 2 ? String(parts[1]) : "")
     }
   }
 
@@ -93,6 +113,6 @@ struct ItemOptions: ParsableArguments {
           authenticationType: authentication.map { InternetServer.AuthenticationType(rawValue: $0) }
         )
       },
-      isValue: value)
+      isValue: value, attributes: Dictionary(attributes) { $1 }, schema: schema)
   }
 }

@@ -13,7 +13,7 @@ struct MoveCommand: ParsableCommand {
       """)
 
   @OptionGroup var storage: StorageOptions
-  @OptionGroup var items: ItemOptions
+  @OptionGroup var selected: BulkOptions
 
   @Option(
     help: """
@@ -25,9 +25,6 @@ struct MoveCommand: ParsableCommand {
   @Flag(help: "Replace items that the destination already has.")
   var replace = false
 
-  @Flag(help: "Move all items of the service or server.")
-  var all = false
-
   func validate() throws {
     if storage.selection.name == .keyring(collection: to) {
       throw ValidationError("The destination is the same collection. Specify --to or --collection.")
@@ -36,12 +33,13 @@ struct MoveCommand: ParsableCommand {
 
   func run() throws {
     let destination = try storage.keyring(to)
-    let count = try ItemCommands(storage.keyring()).move(
-      items.selection(), all: all, to: destination, replacing: replace
+    let commands = try ItemCommands(storage.keyring())
+    let count = try commands.move(
+      selected.items.selection(), all: selected.all, allPrograms: selected.allPrograms,
+      to: destination, replacing: replace
     ) {
       _ = try destination.waitUntilEverythingIsWritten()
     }
-    guard count > 0 else { throw ToolFailure.nothingSelected }
-    try Terminal.print(["moved \(count)"])
+    try selected.report("moved", count, by: commands)
   }
 }

@@ -9,13 +9,12 @@ struct RemoveCommand: ParsableCommand {
     aliases: ["rm"])
 
   @OptionGroup var storage: StorageOptions
-  @OptionGroup var items: ItemOptions
-
-  @Flag(help: "Remove all items of the service or server.")
-  var all = false
+  @OptionGroup var selected: BulkOptions
 
   func run() throws {
-    let count = try ItemCommands(storage.selected()).remove(items.selection(), all: all)
-    try Terminal.print(["removed \(count)"])
+    let commands = try ItemCommands(storage.selected())
+    let count = try commands.remove(
+      selected.items.selection(), all: selected.all, allPrograms: selected.allPrograms)
+    try selected.report("removed", count, by: commands)
   }
 }

@@ -17,15 +17,11 @@ struct RenameCommand: ParsableCommand {
       it waits a minute in between, until the wallet is written. To complete an interrupted renaming, run it again. If there is another item with the new name, the command fails, and \
       changes nothing.
 
-      An empty text leaves a part out, as in --to-port ''. An item of another program gets this package's \
-      schema, so a program that searches by a schema of its own doesn't find it any more.
+      An empty text leaves a part out, as in --to-port ''.
       """)
 
   @OptionGroup var storage: StorageOptions
-  @OptionGroup var items: ItemOptions
-
-  @Flag(help: "Rename all items of the service or server.")
-  var all = false
+  @OptionGroup var selected: BulkOptions
 
   @Option(help: "The new service.")
   var toService: String?
@@ -57,6 +53,9 @@ struct RenameCommand: ParsableCommand {
   @Option(help: "The new authentication method.")
   var toAuthentication: String?
 
+  @Option(help: "The new schema, by which another program finds the item.")
+  var toSchema: String?
+
   private var changes: [KeyChanges.Part: String] {
     var changes: [KeyChanges.Part: String] = [:]
     changes[.service] = toService
@@ -69,6 +68,7 @@ struct RenameCommand: ParsableCommand {
     changes[.path] = toPath
     changes[.domain] = toDomain
     changes[.authentication] = toAuthentication
+    changes[.schema] = toSchema
     return changes
   }
 
@@ -81,10 +81,13 @@ struct RenameCommand: ParsableCommand {
   func run() throws {
     let changes = try KeyChanges(changes)
     let storage = try storage.selected()
-    let count = try ItemCommands(storage).rename(items.selection(), all: all, to: changes) {
+    let commands = ItemCommands(storage)
+    let count = try commands.rename(
+      selected.items.selection(), all: selected.all, allPrograms: selected.allPrograms,
+      to: changes
+    ) {
       _ = try storage.waitUntilEverythingIsWritten()
     }
-    guard count > 0 else { throw ToolFailure.nothingSelected }
-    try Terminal.print(["renamed \(count)"])
+    try selected.report("renamed", count, by: commands)
   }
 }

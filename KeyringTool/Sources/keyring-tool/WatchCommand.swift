@@ -19,7 +19,8 @@ struct WatchCommand: AsyncParsableCommand {
 
   func run() async throws {
     let storage = try storage.selected()
-    let query = try items.selection().query()
+    let selection = items.selection()
+    let query = try selection.query()
     let changes = try await storage.changes(matching: query)
     let connection = try await storage.observeWithoutBlocking(query) { event in
       switch event {
@@ -33,6 +34,8 @@ struct WatchCommand: AsyncParsableCommand {
     PromptNotice.cancel()
     // From now on, no change is missed.
     Terminal.complain("watching")
-    for await change in changes { try Terminal.print([ItemListing.line(for: change)]) }
+    for await change in changes where selection.hasSchema(of: change.key) {
+      try Terminal.print([ItemListing.line(for: change)])
+    }
   }
 }

@@ -3,10 +3,12 @@
 import Keyring
 import KeyringStorage
 
-/// A storage that changes or refuses items when it saves them.
+/// A storage that changes or refuses items when it saves them, or has some of another program.
 struct AlteringStorage: BlockingStorage {
   let base: InMemoryStorage
   var secretByteLimit = ItemLimits.secretBytes
+  /// The keys of the items that are another program's own.
+  var foreign: Set<ItemKey> = []
   var whenSaving: @Sendable (inout SecureItem) -> Void = { _ in }
 
   func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
@@ -17,10 +19,19 @@ struct AlteringStorage: BlockingStorage {
   }
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    try base.items(matching: query)
+    try base.items(matching: query).map { item in
+      var item = item
+      item.isForeign = foreign.contains(item.key)
+      return item
+    }
+    .filter { !query.leavesForeignItems || !$0.isForeign }
   }
 
   func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-    try base.removeItems(matching: query)
+    var count = 0
+    for item in try items(matching: query) {
+      count += try base.removeItems(matching: .key(item.key))
+    }
+    return count
   }
 }

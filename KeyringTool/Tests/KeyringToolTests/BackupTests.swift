@@ -13,11 +13,13 @@ struct BackupTests {
   private var fromFile: [String] { ["--from", file, "--from-key-file", directory.path("key")] }
 
   /// The items of the service as JSON, without the times.
+  ///
+  /// A copy of another program's item is one of this package.
   private func items() throws -> [String] {
     let json = try Program.tool(["list", "--json", "--service", service]).output
     let objects = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]]
     return try (objects ?? []).map { object in
-      let item = object.filter { !["created", "modified"].contains($0.key) }
+      let item = object.filter { !["created", "isForeign", "modified"].contains($0.key) }
       // The text of a dictionary isn't always in the same order.
       let data = try JSONSerialization.data(withJSONObject: item, options: .sortedKeys)
       return String(decoding: data, as: UTF8.self)
@@ -44,10 +46,11 @@ struct BackupTests {
     let before = try items()
     #expect(before.count == 5)
 
-    let export = try Program.tool(["export"] + service + toFile)
+    let export = try Program.tool(["export", "--all-programs"] + service + toFile)
     #expect(export.status == 0 && export.output == "copied 5\n", "\(export)")
     #expect(try items() == before)
-    #expect(try Program.tool(["remove", "--all"] + service).output == "removed 5\n")
+    let remove = ["remove", "--all", "--all-programs"] + service
+    #expect(try Program.tool(remove).output == "removed 5\n")
     let restored = try Program.tool(["import"] + fromFile)
     #expect(restored.status == 0 && restored.output == "copied 5\n", "\(restored)")
 
@@ -56,7 +59,10 @@ struct BackupTests {
       let named = Array(part.arguments.prefix(2)) + part.arguments.filter { $0 == "--value" }
       #expect(try Program.tool(["get"] + service + named).output == part.secret)
     }
-    #expect(try Program.tool(["get", "--account", "x"] + service).output == "theirs")
+    let theirs = ["get", "--account", "x", "--attribute", "note=y"]
+    #expect(try Program.tool(theirs + service).output == "theirs")
+    let lookup = ["lookup", "service", self.service, "username", "x", "note", "y"]
+    #expect(try Program.run("secret-tool", lookup).output == "theirs")
   }
 
   @Test func `a backup replaces a newer value only on request`() throws {
@@ -72,10 +78,10 @@ struct BackupTests {
     #expect(try Program.tool(["get"] + item).output == "old")
   }
 
-  /// The items of another program can have the same account.
+  /// Python's keyring marks its items, and another program may have one of the same account.
   @Test func `an item that isn't unique is named, and the others are copied`() throws {
-    for note in ["1", "2"] {
-      let store = ["store", "--label", "x", "service", service, "username", "two", "note", note]
+    for mark in [[], ["application", "Python keyring library"]] {
+      let store = ["store", "--label", "x", "service", service, "username", "two"] + mark
       #expect(try Program.run("secret-tool", store, input: Data("s3cret".utf8)).status == 0)
     }
     let service = ["--service", service]

@@ -34,7 +34,8 @@ import Testing
   @Test func `the stored item is an internet password`() throws {
     try run(.store, "protocol=https host=h:8443 path=p username=ada password=a")
     let server = InternetServer("h", port: 8443, path: "p", protocol: .https)
-    #expect(try storage.password(for: .internetPassword(server: server, account: "ada")) == "a")
+    let key = ItemKey.internetPassword(server: server, account: "ada")
+    #expect(try storage.password(for: key.with(schema: "org.git.Password")) == "a")
     #expect(try storage.items(matching: ItemQuery()).count == 1)
   }
 
@@ -156,6 +157,40 @@ import Testing
     #expect(try storage.password(for: key) == "new")
   }
 
+  /// Earlier versions and "set" store items without git's schema.
+  @Test func `items with and without git's schema never differ`() throws {
+    let keys = [ada, ada.with(schema: "org.git.Password")]
+    try storage.setPassword("old", for: ada)
+    #expect(try run(.get, "url=https://h") == "username=ada password=old")
+    try store("ada", "a")
+    #expect(try storage.items(matching: ItemQuery()).map(\.key) == [ada])
+    #expect(try storage.password(for: ada) == "a")
+    for key in keys.reversed() {
+      try storage.setPassword("newest", for: key)
+      #expect(try run(.get, "url=https://h") == "username=ada password=newest")
+      try store("ada", "b")
+      #expect(try keys.map { try storage.password(for: $0) } == ["b", "b"])
+    }
+    #expect(try storage.items(matching: ItemQuery()).count == 2)
+    try storage.setPassword("new", for: ada)
+    try run(.erase, "url=https://ada:b@h")
+    #expect(try storage.items(matching: ItemQuery()).map(\.key) == [ada])
+    try run(.erase, "url=https://ada:new@h")
+    #expect(try storage.items(matching: ItemQuery()).isEmpty)
+  }
+
+  @Test func `an item that another program has for itself isn't git's`() throws {
+    let key = ada.with(schema: "org.example.Mail")
+    try storage.setPassword("theirs", for: key)
+    let foreign = AlteringStorage(base: storage, foreign: [key])
+    for operation in [CredentialOperation.get, .store, .erase] {
+      let description = try CredentialDescription("url=https://ada:a@h".utf8)
+      #expect(try operation.run(description, in: foreign)?.password == nil)
+      #expect(try storage.password(for: key) == "theirs")
+    }
+    #expect(try storage.items(matching: ItemQuery()).map(\.key) == [key])
+  }
+
   @Test func `erase removes the account`() throws {
     try store("ada", "a")
     try store("bob", "b")
@@ -208,6 +243,7 @@ import Testing
   }
 
   @Test func `the fields of a description are stored`() throws {
+    let ada = ada.with(schema: "org.git.Password")
     try store("ada", "a", "password_expiry_utc=1 oauth_refresh_token=one")
     #expect(
       try storage.password(for: ada) == "a\npassword_expiry_utc=1\noauth_refresh_token=one")

@@ -95,6 +95,54 @@ import Testing
     #expect(try storage.items(matching: ItemQuery()).count == 2)
   }
 
+  /// The item of docker-credential-secretservice, with all of its attributes and its schema.
+  private func theirKey(_ user: String, schema: String = "io.docker.Credentials") -> ItemKey {
+    ItemKey(
+      kind: .password,
+      attributes: [
+        "label": "Docker Credentials", "server": registry, "username": user, "docker_cli": "1",
+      ], schema: schema)
+  }
+
+  @Test(arguments: ["ada", "uma"])
+  func `the items of docker's own helper become the one of the user`(user: String) throws {
+    for user in ["ada", "bob"] { try storage.setPassword("pa55 \(user)", for: theirKey(user)) }
+    #expect(try reply(.get, registry).contains(#""Secret":"pa55 bob""#))
+    #expect(try reply(.list) == #"{"\#(registry)":"bob"}"# + "\n")
+    try store(user, "new", at: registry)
+    #expect(try storage.items(matching: ItemQuery()).map(\.key) == [theirKey(user)])
+    #expect(try reply(.get, registry).contains("\"new\""))
+    #expect(try reply(.erase, registry).isEmpty)
+    #expect(try storage.items(matching: ItemQuery()).isEmpty)
+  }
+
+  @Test func `a newer item of this helper replaces those of the other one`() throws {
+    try storage.setPassword("theirs", for: theirKey("ada"))
+    try storage.save(
+      SecureItem(
+        key: ItemKey(
+          kind: ItemKind(rawValue: "docker"), attributes: ["docker_cli": "1", "server": registry]),
+        secret: Secret("ours"), attributes: ["username": "ada"]), mode: .add)
+    #expect(try reply(.get, registry).contains("\"ours\""))
+    try store("bob", "new", at: registry)
+    let items = try storage.items(matching: ItemQuery(details: .all))
+    #expect(items.map(\.key.kind.rawValue) == ["docker"] && items[0].secret == Secret("new"))
+  }
+
+  @Test func `an item that another program has for itself isn't docker's`() throws {
+    let key = theirKey("ada", schema: "org.example")
+    try storage.setPassword("theirs", for: key)
+    let docker = DockerCredentials(AlteringStorage(base: storage, foreign: [key]))
+    #expect(throws: DockerCredentials.Failure.self) {
+      try docker.reply(to: .get, Array(registry.utf8))
+    }
+    #expect(try docker.reply(to: .list, []) == Array("{}\n".utf8))
+    let input = #"{"ServerURL":"\#(registry)","Username":"eve","Secret":"ours"}"#
+    #expect(try docker.reply(to: .store, Array(input.utf8)).isEmpty)
+    #expect(try docker.reply(to: .erase, Array(registry.utf8)).isEmpty)
+    #expect(try storage.items(matching: ItemQuery()).map(\.key) == [key])
+  }
+
   @Test func `a registry is another one with another path`() throws {
     try store("ada", "pa55", at: registry)
     for other in ["https://index.docker.io", "index.docker.io", registry + "x"] {

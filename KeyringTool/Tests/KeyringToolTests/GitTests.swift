@@ -194,6 +194,62 @@ import Testing
     #expect(try fill("url=https://\(host):8443") == [])
   }
 
+  /// Since version 2.47, git's own helper stores its items with this schema, which replaces them.
+  @Test func `git's own helper replaces an item, and stores no second one`() throws {
+    try approve("url=https://ada:ours@\(host)")
+    try storeTheirs("theirs", label: "Git: https://\(host)/", "xdg:schema", "org.git.Password")
+    #expect(try fill("url=https://\(host)") == ["username=ada", "password=theirs"])
+    #expect(try count() == 1)
+    try approve("url=https://ada:new@\(host)")
+    let search = ["search", "--all", "server", host]
+    let items = try Program.run("secret-tool", search)
+    #expect(items.output.contains("secret = new\n") && items.output.contains("schema = org.git."))
+    #expect(try count() == 1)
+  }
+
+  /// Returns the number of items of the host, with those that a listing leaves out.
+  private func count() throws -> Int {
+    let items = try Program.run("secret-tool", ["search", "--all", "server", host])
+    return items.output.components(separatedBy: "secret = ").count - 1
+  }
+
+  /// Git's own helper has had two schemas, and an earlier version of the tool had the first.
+  @Test(arguments: [
+    ["org.gnome.keyring.NetworkPassword"], ["org.git.Password"], [],
+  ])
+  func `other items of the account are found, changed and erased`(schema: [String]) throws {
+    if schema.isEmpty {
+      _ = try tool("set", input: "old")
+    } else {
+      try storeTheirs("old", label: "Git: https://\(host)/", "xdg:schema", schema[0])
+    }
+    #expect(try fill("url=https://\(host)") == ["username=ada", "password=old"])
+    try approve("url=https://ada:new@\(host)")
+    #expect(try fill("url=https://\(host)") == ["username=ada", "password=new"])
+    #expect(try tool("get") == "new")
+    #expect(try count() == 1)
+    try reject("url=https://ada:new@\(host)")
+    #expect(try count() == 0)
+  }
+
+  /// It would take a token with its schema for a password.
+  @Test func `git's own helper leaves a token`() throws {
+    let place = "capability[]=authtype\nprotocol=https\nhost=\(host)\n"
+    let token = "authtype=Bearer\ncredential=t\n"
+    let store = "\(place)username=ada\n\(token)"
+    #expect(try git.run([git.helper, "store"], input: store) == Program.Result())
+    try storeTheirs("theirs", label: "Git: https://\(host)/", "xdg:schema", "org.git.Password")
+    #expect(try count() == 2)
+  }
+
+  @Test func `an item with further attributes isn't git's`() throws {
+    try storeTheirs("theirs", label: "Theirs", "folder", "inbox")
+    #expect(try fill("url=https://\(host)") == [])
+    try approve("url=https://ada:ours@\(host)")
+    try reject("url=https://ada:ours@\(host)")
+    #expect(try count() == 1)
+  }
+
   /// Git before 2.41 doesn't know the lines, and stores a used password without them.
   @Test func `the lines of another helper stay`() throws {
     let lines = "password_expiry_utc=99999999999\noauth_refresh_token=xyzzy"
@@ -206,9 +262,8 @@ import Testing
 
   /// Other programs choose labels, and an error names them.
   @Test func `an error shows no control characters of a label`() throws {
-    for number in ["one", "two"] {
-      try storeTheirs(
-        number, label: "\u{1B}]0;title\u{7}\nline \(number)", "number", number)
+    for comment in ["one", "two"] {
+      try storeTheirs("theirs", label: "\u{1B}]0;title\u{7}\nline \(comment)", "comment", comment)
     }
     let outcome = try git.run([git.helper, "store"], input: "url=https://ada:s3cret@\(host)\n")
     #expect(outcome.status == 1 && outcome.output.isEmpty)

@@ -81,6 +81,29 @@ import Testing
     #expect(try text(machine) == "machine example.org login ada password simple\n")
   }
 
+  /// "set" and git's helper store the same password with different schemas.
+  @Test(arguments: ["example.org", "https://example.org"])
+  func `the newest password counts, whatever its schema`(machine: String) throws {
+    let key = ItemKey.internetPassword(
+      server: InternetServer("example.org", protocol: .https), account: "ada")
+    for key in [key, key.with(schema: "org.git.Password")] {
+      try storage.setPassword("\(key)".contains("schema") ? "git" : "set", for: key)
+      let newest = try storage.password(for: key) ?? ""
+      #expect(try text(machine) == "machine example.org login ada password \(newest)\n")
+    }
+  }
+
+  @Test func `an item that another program has for itself isn't used`() throws {
+    let key = ItemKey.internetPassword(server: InternetServer("example.org"), account: "ada")
+      .with(schema: "org.qt.keychain")
+    try storage.setPassword("theirs", for: key)
+    var file = NetrcFile()
+    let machine = try #require(NetrcFile.Machine("example.org"))
+    #expect(throws: ToolFailure.self) {
+      try file.add(machine, from: AlteringStorage(base: storage, foreign: [key]))
+    }
+  }
+
   @Test func `the lines that git's helper puts below a password aren't part of it`() throws {
     let more = "password_expiry_utc=1684189401\noauth_refresh_token=xyzzy"
     try store("pa55\n\(more)", "example.org", account: "ada", protocol: .https)

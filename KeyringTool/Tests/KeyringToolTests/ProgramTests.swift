@@ -169,7 +169,7 @@ struct ProgramTests {
     // A label of another program can contain a slash, which this package doesn't use in labels.
     let store = ["store", "--label", "a/b", "service", service, "username", "me", "note", "kept"]
     #expect(try Program.run("secret-tool", store, input: Data("s3cret".utf8)).status == 0)
-    let item = ["--service", service, "--account", "me"]
+    let item = ["--service", service, "--account", "me", "--attribute", "note=kept"]
     #expect(try Program.tool(["get"] + item).output == "s3cret")
     #expect(try Program.tool(["move", "--to", "session"] + item).output == "moved 1\n")
     let there = ["--collection", "session"] + item
@@ -177,6 +177,92 @@ struct ProgramTests {
     #expect(metadata.contains("label: a-b") && metadata.contains("note=kept"))
     let back = try Program.tool(["move", "--storage", "keyring:session"] + item)
     #expect(back.output == "moved 1\n", "\(back)")
+  }
+
+  /// Stores an item of another program.
+  private func storeTheirs(_ attributes: String...) throws {
+    let store = ["store", "--label", "theirs"] + attributes
+    #expect(try Program.run("secret-tool", store, input: Data("theirs".utf8)).status == 0)
+  }
+
+  private static let shapes: [[String]] = [
+    ["service", "SERVICE", "username", "me", "folder", "in box"],
+    ["service", "SERVICE", "account", "K1"],
+    ["service", "SERVICE", "username", "me", "xdg:schema", "org.example.Mail"],
+    ["service", "SERVICE", "xdg:schema", "org.example.Mail"],
+    ["server", "SERVICE", "user", "me", "xdg:schema", "org.qt.keychain"],
+    ["server", "SERVICE", "user", "me", "type", "plaintext", "xdg:schema", "org.qt.keychain"],
+  ]
+
+  @Test(arguments: shapes)
+  func `what is printed of another program's item selects it`(shape: [String]) throws {
+    let attributes = shape.map { $0 == "SERVICE" ? service : $0 }
+    let store = ["store", "--label", "theirs"] + attributes
+    #expect(try Program.run("secret-tool", store, input: Data("theirs".utf8)).status == 0)
+    for fewer in [["--service", service, "--account", "me"], ["--server", service]] {
+      #expect(try Program.tool(["remove"] + fewer).status == 3)
+    }
+    let name = attributes[0]
+    let missing = try Program.tool(["get", "--attribute", "\(name)=\(service)"])
+    let printed =
+      missing.status == 0
+      ? "  --attribute \(name)=\(service)"
+      : try #require(missing.errors.split(separator: "\n").first { $0.hasPrefix("  --") })
+    let command = "exec \"$0\" \"$1\"\(printed)"
+    let get = try Program.run("sh", ["-c", command, Program.toolPath, "get"])
+    #expect(get.output == "theirs", "\(missing) \(get)")
+    let remove = try Program.run("sh", ["-c", command, Program.toolPath, "remove"])
+    #expect(remove.output == "removed 1\n", "\(remove)")
+    #expect(try Program.run("secret-tool", ["search", name, service]).output.isEmpty)
+  }
+
+  @Test func `all items are those of this package, and the others are named`() throws {
+    try storeTheirs("service", service, "username", "me", "folder", "inbox")
+    #expect(try Program.tool(["set", service, "me"], input: "ours").status == 0)
+    let left =
+      "keyring-tool: left: password (folder: inbox, service: \(service), username: me), which"
+    let directory = TemporaryDirectory()
+    let file = ["file:\(directory.path("f"))", "--to-key-file", directory.path("k")]
+    for (command, output) in [
+      (["export", service, "--to"] + file, "copied 1\n"),
+      (["rename", service, "--all", "--to-account", "you"], "renamed 1\n"),
+      (["move", service, "--all", "--to", "session"], "moved 1\n"),
+    ] {
+      let result = try Program.tool(command)
+      #expect(result.status == 0 && result.output == output, "\(result)")
+      #expect(result.errors.hasPrefix(left) && result.errors.contains("--all-programs"))
+    }
+    let none = try Program.tool(["remove", service, "--all"])
+    #expect(none.status == 3 && none.output.isEmpty && none.errors.hasPrefix(left), "\(none)")
+    #expect(try Program.run("secret-tool", ["lookup", "folder", "inbox"]).output == "theirs")
+    let all = try Program.tool(["remove", service, "--all", "--all-programs"])
+    #expect(all.output == "removed 1\n" && all.errors.isEmpty, "\(all)")
+    #expect(try Program.tool(["list", service]).output.isEmpty)
+    let session = ["remove", service, "--all", "--collection", "session"]
+    #expect(try Program.tool(session).output == "removed 1\n")
+  }
+
+  @Test func `the schema of another program's item only changes with its name`() throws {
+    try storeTheirs("service", service, "username", "me")
+    let rename = ["rename", service, "me", "--to-schema", "org.example.Mail"]
+    let refused = try Program.tool(rename)
+    #expect(refused.status == 1 && refused.errors.contains("Another program"), "\(refused)")
+    #expect(try Program.tool(["get", service, "me"]).output == "theirs")
+    #expect(try Program.tool(rename + ["--to-account", "you"]).output == "renamed 1\n")
+    let schema = ["--schema", "org.example.Mail"]
+    #expect(try Program.tool(["get", service, "you"] + schema).output == "theirs")
+    #expect(try Program.tool(["remove", service, "you"] + schema).output == "removed 1\n")
+  }
+
+  @Test func `changes of one schema are watched`() throws {
+    let watch = "exec \"$0\" watch \(service) --schema org.x 2>&1"
+    let program = try Program("sh", ["-c", watch, Program.toolPath])
+    try program.waitFor("watching")
+    for schema in [[], ["--schema", "org.x"]] {
+      #expect(try Program.tool(["set", service, "me"] + schema, input: "s3cret").status == 0)
+    }
+    let line = "created password (service: \(service), username: me, xdg:schema: org.x)\n"
+    #expect(try program.waitFor(line) == "\n")
   }
 
   @Test func `the program keeps credentials and internet passwords`() throws {
@@ -249,7 +335,10 @@ struct ProgramTests {
   @Test(arguments: [
     ["get", "--service", "x"], ["get", "--service", "x", "--show", "--metadata"],
     ["set", "--service", "x", "--credential", "x"], ["remove", "--all"],
-    ["list", "--port", "1"], ["move", "--service", "x", "--account", "x"],
+    ["list", "--port", "1"], ["list", "--attribute", "x"], ["remove", "x", "--all-programs"],
+    ["list", "--attribute", "x=1", "--attribute", "x=2"],
+    ["list", "x", "--attribute", "service=x"],
+    ["remove", "x", "--all", "--schema", "x"], ["move", "--service", "x", "--account", "x"],
     ["collections", "--create", "x", "--delete", "x"], ["collections", "--storage", "keyring:x"],
     ["set", "--service", "x", "--account", "x", "--expires", "tomorrow"],
   ])

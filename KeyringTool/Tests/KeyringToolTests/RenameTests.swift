@@ -50,6 +50,20 @@ import Testing
     #expect(items[0].expires == Date(timeIntervalSince1970: 1_800_000_000))
   }
 
+  @Test func `a schema stays, or changes`() throws {
+    let key = ItemKey(kind: .password, attributes: ["service": "s", "account": "K1"], schema: "x")
+    try add(key)
+    var selection = ItemSelection(service: "s", attributes: ["account": "K1"], schema: "x")
+    #expect(try rename(selection, [.service: "t"]) == 1)
+    selection.service = "t"
+    #expect(try rename(selection, [.schema: "y"]) == 1)
+    selection.schema = "y"
+    #expect(try storage.items(matching: ItemQuery()).map(\.key) == [selection.key()])
+    #expect(try rename(selection, [.schema: ""]) == 1)
+    selection.schema = nil
+    #expect(try storage.items(matching: ItemQuery()).map(\.key) == [selection.key()])
+  }
+
   @Test func `the new key of an internet password is the one that git looks for`() throws {
     try add(.internetPassword(server: InternetServer("h"), account: "a"))
     #expect(

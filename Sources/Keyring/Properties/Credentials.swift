@@ -22,15 +22,17 @@ public struct Credentials<Value: Sendable>: Sendable {
   private let missingValue: MissingValue<Credential, Value>
 
   private init(
-    _ label: String, _ service: String?, _ lifetime: Duration?, _ storage: (any SecureStorage)?,
-    _ missingValue: MissingValue<Credential, Value>,
-    orGenerate generate: (@Sendable () -> Credential)? = nil
+    _ name: String, _ key: PropertyKey, _ lifetime: Duration?, _ storage: (any SecureStorage)?,
+    _ missingValue: MissingValue<Credential, Value>, _ firstValue: FirstValue<Credential>? = nil
   ) {
     projectedValue = SecureProperty(
-      name: label, storage: storage, as: .credential.expiring(after: lifetime),
-      key: PropertyKey(of: service) { .credentials(service: $0, label: label) },
-      orGenerate: generate)
+      name: name, storage: storage, as: .credential.expiring(after: lifetime), key: key,
+      first: firstValue)
     self.missingValue = missingValue
+  }
+
+  private static func key(_ label: String, _ service: String?) -> PropertyKey {
+    PropertyKey(of: service) { .credentials(service: $0, label: label) }
   }
 
   /// The login and the password.
@@ -49,15 +51,34 @@ extension Credentials where Value == Credential? {
   ///   - label: The name of the credential. It identifies the item regardless of the login.
   ///   - service: The app or service that the credential belongs to. The default is
   ///     ``SecureStorageDefaults/service``.
+  ///   - oldKey: The key that an earlier version of your app used, if any. The first use of the property gives an item
+  ///     with that key the key of the property. Uses other than reads look for it each time.
   ///   - lifetime: The time from each write until the credential expires, which
   ///     `$account.dates()` reports. By default, a credential doesn't expire.
   ///   - storage: The storage of the credential. By default, it's the current storage each time you use the
   ///     property.
   public init(
-    _ label: String, service: String? = nil, expiresAfter lifetime: Duration? = nil,
-    storage: (any SecureStorage)? = nil
+    _ label: String, service: String? = nil, movingFrom oldKey: ItemKey? = nil,
+    expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
-    self.init(label, service, lifetime, storage, .isNil)
+    self.init(
+      label, Self.key(label, service), lifetime, storage, .isNil, FirstValue(movedFrom: oldKey))
+  }
+
+  /// Declares a property for a login and its password that are already stored, such as by an earlier version of your
+  /// app.
+  ///
+  /// The login is in the attribute "username".
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item, with all of its attributes, and its schema if it has one of its own.
+  ///   - lifetime: The time from each write until the credential expires. By default, it doesn't expire.
+  ///   - storage: The storage of the credential. By default, it's the current storage each time you use the
+  ///     property.
+  public init(
+    key: ItemKey, expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
+  ) {
+    self.init(key.propertyName, .fixed(key), lifetime, storage, .isNil)
   }
 
   /// Declares a property for a login and its password, which are generated and stored if there are none.
@@ -78,7 +99,8 @@ extension Credentials where Value == Credential? {
     service: String? = nil, expiresAfter lifetime: Duration? = nil,
     storage: (any SecureStorage)? = nil
   ) {
-    self.init(label, service, lifetime, storage, .isNil, orGenerate: generate)
+    self.init(
+      label, Self.key(label, service), lifetime, storage, .isNil, .generated(generate))
   }
 }
 
@@ -98,6 +120,6 @@ extension Credentials where Value == Credential {
     _ label: String, default: Credential, service: String? = nil,
     expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
-    self.init(label, service, lifetime, storage, .isDefault(`default`))
+    self.init(label, Self.key(label, service), lifetime, storage, .isDefault(`default`))
   }
 }

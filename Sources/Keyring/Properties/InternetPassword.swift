@@ -18,14 +18,11 @@ public struct InternetPassword<Value: PasswordValue>: Sendable {
   private let missingValue: MissingValue<Value._StoredPassword, Value>
 
   private init(
-    _ server: InternetServer, _ account: String?, _ storage: (any SecureStorage)?,
-    _ coding: ItemCoding<Value._StoredPassword>,
+    _ key: ItemKey, _ storage: (any SecureStorage)?, _ coding: ItemCoding<Value._StoredPassword>,
     _ missingValue: MissingValue<Value._StoredPassword, Value>
   ) {
-    let name = account.map { "\($0)@\(server.host)" } ?? server.host
     projectedValue = SecureProperty(
-      name: name, storage: storage, as: coding,
-      key: .fixed(.internetPassword(server: server, account: account)))
+      name: key.propertyName, storage: storage, as: coding, key: .fixed(key))
     self.missingValue = missingValue
   }
 
@@ -52,7 +49,9 @@ extension InternetPassword where Value == String? {
     _ server: InternetServer, account: String? = nil, expiresAfter lifetime: Duration? = nil,
     storage: (any SecureStorage)? = nil
   ) {
-    self.init(server, account, storage, .text.expiring(after: lifetime), .isNil)
+    self.init(
+      .internetPassword(server: server, account: account), storage, .text.expiring(after: lifetime),
+      .isNil)
   }
 
   /// Declares a property for the password of an account on a host.
@@ -69,6 +68,26 @@ extension InternetPassword where Value == String? {
     storage: (any SecureStorage)? = nil
   ) {
     self.init(InternetServer(server), account: account, expiresAfter: lifetime, storage: storage)
+  }
+
+  /// Declares a property for the password of a server with any key, such as one that names a schema.
+  ///
+  /// ```swift
+  /// @InternetPassword(
+  ///   key: .internetPassword(server: InternetServer("git.example.org", protocol: .https), account: "me")
+  ///     .with(schema: "org.git.Password"))
+  /// var gitPassword: String?
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item, with all of its attributes, and its schema if it has one of its own.
+  ///   - lifetime: The time from each write until the password expires. By default, it doesn't expire.
+  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
+  ///     property.
+  public init(
+    key: ItemKey, expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
+  ) {
+    self.init(key, storage, .text.expiring(after: lifetime), .isNil)
   }
 }
 
@@ -87,7 +106,9 @@ extension InternetPassword where Value == String {
     _ server: InternetServer, default: String, account: String? = nil,
     expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
-    self.init(server, account, storage, .text.expiring(after: lifetime), .isDefault(`default`))
+    self.init(
+      .internetPassword(server: server, account: account), storage, .text.expiring(after: lifetime),
+      .isDefault(`default`))
   }
 
   /// Declares a property for the password of an account on a host, with a default.
@@ -127,7 +148,9 @@ extension InternetPassword where Value == Secret? {
     _ server: InternetServer, account: String? = nil, expiresAfter lifetime: Duration? = nil,
     storage: (any SecureStorage)? = nil
   ) {
-    self.init(server, account, storage, .secret.expiring(after: lifetime), .isNil)
+    self.init(
+      .internetPassword(server: server, account: account), storage,
+      .secret.expiring(after: lifetime), .isNil)
   }
 
   /// Declares a property for the password of an account on a host, in locked memory.
@@ -147,5 +170,26 @@ extension InternetPassword where Value == Secret? {
     storage: (any SecureStorage)? = nil
   ) {
     self.init(InternetServer(server), account: account, expiresAfter: lifetime, storage: storage)
+  }
+
+  /// Declares a property for the password of a server with any key, in locked memory.
+  ///
+  /// ```swift
+  /// @InternetPassword(
+  ///   key: .internetPassword(server: InternetServer("git.example.org", protocol: .https), account: "me")
+  ///     .with(schema: "org.git.Password"))
+  /// var gitPassword: Secret?
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item, with all of its attributes, and its schema if it has one of its own.
+  ///   - lifetime: The time from each write until the password expires. By default, it doesn't expire.
+  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
+  ///     property.
+  @_disfavoredOverload
+  public init(
+    key: ItemKey, expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
+  ) {
+    self.init(key, storage, .secret.expiring(after: lifetime), .isNil)
   }
 }

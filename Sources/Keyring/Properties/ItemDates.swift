@@ -39,6 +39,7 @@ extension SecureProperty {
   /// - Throws: `SecureStorageError` if the storage can't be read.
   public func dates() throws(SecureStorageError) -> ItemDates? {
     noteRead()
+    try takeOver()
     return try storage.item(for: key, details: .metadata).map(ItemDates.init)
   }
 
@@ -47,6 +48,7 @@ extension SecureProperty {
   /// - Returns: The times, or `nil` if there is no item.
   /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func dates() async throws(SecureStorageError) -> ItemDates? {
-    try await storage.item(for: key, details: .metadata).map(ItemDates.init)
+    try await takeOver()
+    return try await storage.item(for: key, details: .metadata).map(ItemDates.init)
   }
 }

@@ -29,13 +29,22 @@ public struct Password<Value: PasswordValue>: Sendable {
     _ account: String, _ service: String?, _ accessGroup: String?,
     _ storage: (any SecureStorage)?, _ coding: ItemCoding<Value._StoredPassword>,
     _ missingValue: MissingValue<Value._StoredPassword, Value>,
-    orGenerate generate: (@Sendable () -> Value._StoredPassword)? = nil
+    _ firstValue: FirstValue<Value._StoredPassword>? = nil
   ) {
     projectedValue = SecureProperty(
       name: account, storage: storage, as: coding,
       key: PropertyKey(of: service) {
         .password(service: $0, account: account, accessGroup: accessGroup)
-      }, orGenerate: generate)
+      }, first: firstValue)
+    self.missingValue = missingValue
+  }
+
+  private init(
+    _ key: ItemKey, _ storage: (any SecureStorage)?, _ coding: ItemCoding<Value._StoredPassword>,
+    _ missingValue: MissingValue<Value._StoredPassword, Value>
+  ) {
+    projectedValue = SecureProperty(
+      name: key.propertyName, storage: storage, as: coding, key: .fixed(key))
     self.missingValue = missingValue
   }
 
@@ -58,15 +67,38 @@ extension Password where Value == String? {
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the password. It's part of
   ///     the key.
+  ///   - oldKey: The key that an earlier version of your app used, if any. The first use of the property gives an item
+  ///     with that key the key of the property. Uses other than reads look for it each time.
   ///   - lifetime: The time from each write until the password expires, which
   ///     `$authToken.dates()` reports. By default, a password doesn't expire.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
   public init(
     _ account: String, service: String? = nil, accessGroup: String? = nil,
-    expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
+    movingFrom oldKey: ItemKey? = nil, expiresAfter lifetime: Duration? = nil,
+    storage: (any SecureStorage)? = nil
   ) {
-    self.init(account, service, accessGroup, storage, .text.expiring(after: lifetime), .isNil)
+    self.init(
+      account, service, accessGroup, storage, .text.expiring(after: lifetime), .isNil,
+      FirstValue(movedFrom: oldKey))
+  }
+
+  /// Declares a property for a password that is already stored, such as by an earlier version of your app.
+  ///
+  /// ```swift
+  /// @Password(key: ItemKey(kind: .password, attributes: ["key": "token"], schema: "org.example.App"))
+  /// var token: String?
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item, with all of its attributes, and its schema if it has one of its own.
+  ///   - lifetime: The time from each write until the password expires. By default, it doesn't expire.
+  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
+  ///     property.
+  public init(
+    key: ItemKey, expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
+  ) {
+    self.init(key, storage, .text.expiring(after: lifetime), .isNil)
   }
 
   /// Declares a property for a password that is generated and stored if there is none.
@@ -92,7 +124,7 @@ extension Password where Value == String? {
   ) {
     self.init(
       account, service, accessGroup, storage, .text.expiring(after: lifetime), .isNil,
-      orGenerate: generate)
+      .generated(generate))
   }
 }
 
@@ -133,6 +165,8 @@ extension Password where Value == Secret? {
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the password. It's part of
   ///     the key.
+  ///   - oldKey: The key that an earlier version of your app used, if any. The first use of the property gives an item
+  ///     with that key the key of the property. Uses other than reads look for it each time.
   ///   - lifetime: The time from each write until the password expires, which
   ///     `$authToken.dates()` reports. By default, a password doesn't expire.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
@@ -140,9 +174,31 @@ extension Password where Value == Secret? {
   @_disfavoredOverload
   public init(
     _ account: String, service: String? = nil, accessGroup: String? = nil,
-    expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
+    movingFrom oldKey: ItemKey? = nil, expiresAfter lifetime: Duration? = nil,
+    storage: (any SecureStorage)? = nil
   ) {
-    self.init(account, service, accessGroup, storage, .secret.expiring(after: lifetime), .isNil)
+    self.init(
+      account, service, accessGroup, storage, .secret.expiring(after: lifetime), .isNil,
+      FirstValue(movedFrom: oldKey))
+  }
+
+  /// Declares a property for a password in locked memory that is already stored, such as by an earlier version of your app.
+  ///
+  /// ```swift
+  /// @Password(key: ItemKey(kind: .password, attributes: ["key": "token"], schema: "org.example.App"))
+  /// var token: Secret?
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item, with all of its attributes, and its schema if it has one of its own.
+  ///   - lifetime: The time from each write until the password expires. By default, it doesn't expire.
+  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
+  ///     property.
+  @_disfavoredOverload
+  public init(
+    key: ItemKey, expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
+  ) {
+    self.init(key, storage, .secret.expiring(after: lifetime), .isNil)
   }
 
   /// Declares a property for a password in locked memory that is generated and stored if there is none.
@@ -170,6 +226,6 @@ extension Password where Value == Secret? {
   ) {
     self.init(
       account, service, accessGroup, storage, .secret.expiring(after: lifetime), .isNil,
-      orGenerate: generate)
+      .generated(generate))
   }
 }

@@ -3,6 +3,14 @@
 internal import KeyringStorage
 internal import Synchronization
 
+extension ItemKey {
+  /// The name of a property that is declared with the key.
+  var propertyName: String {
+    if let server { return account.map { "\($0)@\(server.host)" } ?? server.host }
+    return account ?? label ?? defaultLabel
+  }
+}
+
 /// The key of a property's item: a fixed key, or one that follows the service of the process.
 ///
 /// Making a key takes longer than finding an item in an in-memory storage, so the last key is cached.

@@ -16,6 +16,7 @@ extension SecureProperty {
   /// - Throws: `SecureStorageError` if the storage can't be read.
   public func origin() throws(SecureStorageError) -> String? {
     noteRead()
+    try takeOver()
     return try storage.origin(of: key)
   }
 
@@ -24,6 +25,7 @@ extension SecureProperty {
   /// - Returns: The name of the storage, or `nil` if there is no value.
   /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func origin() async throws(SecureStorageError) -> String? {
-    try await storage.origin(of: key)
+    try await takeOver()
+    return try await storage.origin(of: key)
   }
 }

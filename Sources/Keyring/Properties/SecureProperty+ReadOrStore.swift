@@ -26,6 +26,7 @@ extension SecureProperty {
     // Most calls change nothing.
     var change: TrackedItems.Change?
     defer { change?.end() }
+    try takeOver()
     let value = try storage.readOrStore(key, as: coding) { () throws(SecureStorageError) in
       let value = try generate()
       change = beginChange()
@@ -48,6 +49,7 @@ extension SecureProperty {
   ) async throws(SecureStorageError) -> Value {
     var change: TrackedItems.Change?
     defer { change?.end() }
+    try await takeOver()
     let value = try await storage.readOrStore(key, as: coding) {
       () async throws(SecureStorageError) in
       let value = try await generate()

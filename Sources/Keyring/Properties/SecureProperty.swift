@@ -11,16 +11,15 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   private var explicitStorage: StorageBox?
   let coding: ItemCoding<Value>
   private var itemKey: PropertyKey
-  /// The closure that makes the value of a property that generates one, or `nil` for any other property.
-  private let generate: (@Sendable () -> Value)?
+  let firstValue: FirstValue<Value>?
   let failures = Failures()
 
   init(
     name: String, storage: (any SecureStorage)?, as coding: ItemCoding<Value>,
-    key: PropertyKey, orGenerate generate: (@Sendable () -> Value)? = nil
+    key: PropertyKey, first firstValue: FirstValue<Value>? = nil
   ) {
     self.name = name
-    self.generate = generate
+    self.firstValue = firstValue
     self.explicitStorage = storage.map(StorageBox.init)
     self.coding = coding
     itemKey = key
@@ -94,11 +93,15 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   /// - Returns: The value, or `nil` if there is none.
   /// - Throws: `SecureStorageError` if the value can't be read.
   public func read() throws(SecureStorageError) -> Value? {
-    if let generate { return try readOrStore(generate) }
+    if case .generated(let generate)? = firstValue { return try readOrStore(generate) }
     noteRead()
     // Calling the method on a local constant avoids a copy of the storage inside the box.
     let chosen = chosenStorage
-    let value = try chosen.storage.value(for: key, as: coding)
+    var value = try chosen.storage.value(for: key, as: coding)
+    if value == nil, firstValue != nil {
+      try takeOver()
+      value = try chosen.storage.value(for: key, as: coding)
+    }
     failures.readSucceeded()
     return value
   }
@@ -108,10 +111,14 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   /// - Returns: The value, or `nil` if there is none.
   /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func read() async throws(SecureStorageError) -> Value? {
-    if let generate {
+    if case .generated(let generate)? = firstValue {
       return try await readOrStore { () async throws(SecureStorageError) in generate() }
     }
-    let value = try await storage.value(for: key, as: coding)
+    var value = try await storage.value(for: key, as: coding)
+    if value == nil, firstValue != nil {
+      try await takeOver()
+      value = try await storage.value(for: key, as: coding)
+    }
     failures.readSucceeded()
     return value
   }
@@ -124,6 +131,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   public func write(_ value: Value?) throws(SecureStorageError) {
     let change = beginChange()
     defer { endChange(change) }
+    try takeOver()
     try storage.setValue(value, for: key, as: coding)
     failures.writeSucceeded()
   }
@@ -136,6 +144,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   public nonisolated(nonsending) func write(_ value: Value?) async throws(SecureStorageError) {
     let change = beginChange()
     defer { endChange(change) }
+    try await takeOver()
     try await storage.setValue(value, for: key, as: coding)
     failures.writeSucceeded()
   }
@@ -150,6 +159,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   public func remove() throws(SecureStorageError) -> Bool {
     let change = beginChange()
     defer { endChange(change) }
+    try takeOver()
     let wasThere = try storage.remove(key)
     failures.writeSucceeded()
     return wasThere
@@ -164,6 +174,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   public nonisolated(nonsending) func remove() async throws(SecureStorageError) -> Bool {
     let change = beginChange()
     defer { endChange(change) }
+    try await takeOver()
     let wasThere = try await storage.remove(key)
     failures.writeSucceeded()
     return wasThere
@@ -175,6 +186,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   /// - Throws: `SecureStorageError` if the storage can't be read.
   public func exists() throws(SecureStorageError) -> Bool {
     noteRead()
+    try takeOver()
     return try storage.exists(key)
   }
 
@@ -183,7 +195,8 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   /// - Returns: `true` if there is a value.
   /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func exists() async throws(SecureStorageError) -> Bool {
-    try await storage.exists(key)
+    try await takeOver()
+    return try await storage.exists(key)
   }
 
   // MARK: - Plain reads and assignments

@@ -20,16 +20,19 @@ public struct SecureValue<Stored: Codable & Sendable, Value: Sendable>: Sendable
   private let missingValue: MissingValue<Stored, Value>
 
   private init(
-    _ account: String, _ service: String?, _ accessGroup: String?, _ lifetime: Duration?,
-    _ storage: (any SecureStorage)?, _ missingValue: MissingValue<Stored, Value>,
-    orGenerate generate: (@Sendable () -> Stored)? = nil
+    _ name: String, _ key: PropertyKey, _ lifetime: Duration?, _ storage: (any SecureStorage)?,
+    _ missingValue: MissingValue<Stored, Value>, _ firstValue: FirstValue<Stored>? = nil
   ) {
     projectedValue = SecureProperty(
-      name: account, storage: storage, as: .value.expiring(after: lifetime),
-      key: PropertyKey(of: service) {
-        .value(service: $0, account: account, accessGroup: accessGroup)
-      }, orGenerate: generate)
+      name: name, storage: storage, as: .value.expiring(after: lifetime), key: key,
+      first: firstValue)
     self.missingValue = missingValue
+  }
+
+  private static func key(
+    _ account: String, _ service: String?, _ accessGroup: String?
+  ) -> PropertyKey {
+    PropertyKey(of: service) { .value(service: $0, account: account, accessGroup: accessGroup) }
   }
 
   /// The value.
@@ -49,15 +52,33 @@ extension SecureValue where Value == Stored? {
   ///   - service: The app or service that the value belongs to. The default is
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the value.
+  ///   - oldKey: The key that an earlier version of your app used, if any. The first use of the property gives an item
+  ///     with that key the key of the property. Uses other than reads look for it each time.
   ///   - lifetime: The time from each write until the value expires, which
   ///     `$session.dates()` reports. By default, a value doesn't expire.
   ///   - storage: The storage of the value. By default, it's the current storage each time you use the
   ///     property.
   public init(
     _ account: String, service: String? = nil, accessGroup: String? = nil,
-    expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
+    movingFrom oldKey: ItemKey? = nil, expiresAfter lifetime: Duration? = nil,
+    storage: (any SecureStorage)? = nil
   ) {
-    self.init(account, service, accessGroup, lifetime, storage, .isNil)
+    self.init(
+      account, Self.key(account, service, accessGroup), lifetime, storage, .isNil,
+      FirstValue(movedFrom: oldKey))
+  }
+
+  /// Declares a property for a value that is already stored, such as by an earlier version of your app.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item, with all of its attributes, and its schema if it has one of its own.
+  ///   - lifetime: The time from each write until the value expires. By default, it doesn't expire.
+  ///   - storage: The storage of the value. By default, it's the current storage each time you use the
+  ///     property.
+  public init(
+    key: ItemKey, expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
+  ) {
+    self.init(key.propertyName, .fixed(key), lifetime, storage, .isNil)
   }
 
   /// Declares a property for a value that is generated and stored if there is none.
@@ -79,7 +100,9 @@ extension SecureValue where Value == Stored? {
     service: String? = nil, accessGroup: String? = nil, expiresAfter lifetime: Duration? = nil,
     storage: (any SecureStorage)? = nil
   ) {
-    self.init(account, service, accessGroup, lifetime, storage, .isNil, orGenerate: generate)
+    self.init(
+      account, Self.key(account, service, accessGroup), lifetime, storage, .isNil,
+      .generated(generate))
   }
 }
 
@@ -100,6 +123,7 @@ extension SecureValue where Value == Stored {
     _ account: String, default: Stored, service: String? = nil, accessGroup: String? = nil,
     expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
-    self.init(account, service, accessGroup, lifetime, storage, .isDefault(`default`))
+    self.init(
+      account, Self.key(account, service, accessGroup), lifetime, storage, .isDefault(`default`))
   }
 }

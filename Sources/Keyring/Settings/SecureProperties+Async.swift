@@ -16,9 +16,7 @@ extension SecureProperties {
     -> SecureProperties.Values
   {
     var values = SecureProperties.Values()
-    for part in parts {
-      values.add(try await part.storage.items(for: part.keys, details: part.details), to: part)
-    }
+    for part in parts { values.add(try await part.items(part.details), to: part) }
     return values
   }
 
@@ -26,10 +24,10 @@ extension SecureProperties {
   ///
   /// If some items can't be removed, the others are removed nevertheless.
   ///
-  /// - Returns: The number of removed items.
+  /// - Returns: The number of removed items, and what else the services and servers of the properties have.
   /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
   @discardableResult
-  public nonisolated(nonsending) func removeAll() async throws(SecureStorageError) -> Int {
+  public nonisolated(nonsending) func removeAll() async throws(SecureStorageError) -> BulkOutcome {
     var count = 0
     var failure: SecureStorageError?
     var removed: Set<ItemKey> = []
@@ -47,7 +45,24 @@ extension SecureProperties {
       }
     }
     if let failure { throw failure }
-    return count
+    return BulkOutcome(count: count, left: try await leftItems())
+  }
+
+  /// Returns the keys of all items that have the service or the server of a property.
+  private nonisolated(nonsending) func leftItems() async throws(SecureStorageError) -> [ItemKey] {
+    var left: [ItemKey] = []
+    for part in parts {
+      let names = part.keys.compactMap { key in
+        key.service.map { [AttributeName.service: $0] }
+          ?? key.server.map { [AttributeName.server: $0.host] }
+      }
+      for attributes in Set(names) {
+        let query = ItemQuery(attributes: attributes, allowsUnlocking: false)
+        left += try await part.storage.items(matching: query).map(\.key)
+      }
+    }
+    var seen: Set<ItemKey> = []
+    return left.filter { seen.insert($0).inserted }
   }
 
   /// Copies all items to another storage without blocking the task's thread.
@@ -66,7 +81,7 @@ extension SecureProperties {
   ) async throws(SecureStorageError) -> Int {
     var items: [SecureItem] = []
     for part in parts {
-      let found = try await part.storage.items(for: part.keys, details: .all)
+      let found = try await part.items(.all)
       items += part.keys.compactMap { found[$0] }
     }
     // Two properties can have the same key.

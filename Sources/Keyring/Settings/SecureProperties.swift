@@ -74,10 +74,10 @@ public struct SecureProperties: Sendable {
   ///
   /// If some items can't be removed, the others are removed nevertheless.
   ///
-  /// - Returns: The number of removed items.
+  /// - Returns: The number of removed items, and what else the services and servers of the properties have.
   /// - Throws: The first `SecureStorageError`, after trying to remove all items.
   @discardableResult
-  public func removeAll() throws(SecureStorageError) -> Int {
+  public func removeAll() throws(SecureStorageError) -> BulkOutcome {
     try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await removeAll() }
   }
 
@@ -111,6 +111,18 @@ public struct SecureProperties: Sendable {
     init(_ members: [any SecurePropertyMember]) {
       (self.members, storage) = (members, members[0].storage)
       keys = members.map(\.key)
+    }
+
+    /// Finds the items, and those that an earlier version of the app has stored under other keys.
+    nonisolated(nonsending) func items(
+      _ details: ItemQuery.Details
+    ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+      var found = try await storage.items(for: keys, details: details)
+      for (member, key) in zip(members, keys) where member.hasOldKey && found[key] == nil {
+        try await member.takeOver()
+        found[key] = try await storage.item(for: key, details: details)
+      }
+      return found
     }
 
     /// The details that are needed to decode all of the items.

@@ -8,12 +8,15 @@ package protocol SecurePropertyMember: AnySecureProperty {
   var key: ItemKey { get }
   var storage: any SecureStorage { get }
   var hasExplicitStorage: Bool { get }
+  var hasOldKey: Bool { get }
   var details: ItemQuery.Details { get }
   var identity: ObjectIdentifier { get }
   var failure: SecureStorageError? { get }
   var resolved: Self { get }
 
   func noteRead()
+  /// Gives an item with an old key the key of the property.
+  nonisolated(nonsending) func takeOver() async throws(SecureStorageError)
   func exists() throws(SecureStorageError) -> Bool
   nonisolated(nonsending) func removeWithoutBlocking() async throws(SecureStorageError) -> Bool
   /// Forgets the failure of an assignment, because the item was removed.

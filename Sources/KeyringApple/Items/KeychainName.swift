@@ -28,7 +28,8 @@ struct KeychainName {
       self.group = group
       parts[AttributeName.accessGroup] = nil
     }
-    let server = key.kind == .internetPassword && !hasEmptyPart ? KeychainServer(parts) : nil
+    let isUsual = !hasEmptyPart && key.schema == nil
+    let server = key.kind == .internetPassword && isUsual ? KeychainServer(parts) : nil
     if let server {
       itemClass = .internetPassword
       entries = server.entries(isFileBased: isFileBased)
@@ -37,14 +38,14 @@ struct KeychainName {
       if service != nil { parts[AttributeName.service] = nil }
       let username = parts[AttributeName.username]
       let isPlain =
-        key.kind == .password && !hasEmptyPart && parts.count == (username == nil ? 0 : 1)
+        key.kind == .password && isUsual && parts.count == (username == nil ? 0 : 1)
         && (service ?? username) != nil
       entries[.service] = .text(service.map(KeychainText.stored) ?? "")
       entries[.account] = .text(
         isPlain
           ? username.map(KeychainText.stored) ?? ""
           : KeychainText.stored(
-            list: [key.kind.rawValue]
+            list: [key.storedKind]
               + parts.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }))
     }
     entries[.itemClass] = .constant(itemClass)
@@ -63,10 +64,10 @@ extension ItemKey {
     _ found: KeychainDictionary, of itemClass: KeychainConstant, isFileBased: Bool,
     ownGroup: String?
   ) {
-    var kind = ItemKind.password
+    var kind = ItemKind.password.rawValue
     var parts: [String: String] = [:]
     if itemClass == .internetPassword {
-      kind = .internetPassword
+      kind = ItemKind.internetPassword.rawValue
       guard let server = KeychainServer(found, isFileBased: isFileBased) else { return nil }
       parts = server.parts
     } else {
@@ -75,7 +76,7 @@ extension ItemKey {
       else { return nil }
       if !service.isEmpty { parts[AttributeName.service] = service }
       if let list = KeychainText.list(account), let first = list.first, list.count % 2 == 1 {
-        kind = ItemKind(rawValue: first)
+        kind = first
         for index in stride(from: 1, to: list.count, by: 2) { parts[list[index]] = list[index + 1] }
       } else if let username = KeychainText.text(account), !username.isEmpty {
         parts[AttributeName.username] = username
@@ -87,7 +88,7 @@ extension ItemKey {
       parts[AttributeName.accessGroup] = group
     }
     if parts.isEmpty { return nil }
-    self.init(kind: kind, attributes: parts)
+    self.init(storedKind: kind[...], attributes: parts)
     let name = KeychainName(self, isFileBased: isFileBased)
     let isSame = name.entries.allSatisfy { entry, value in
       guard let text = value.string else { return true }

@@ -55,7 +55,7 @@ final class ItemNames: Sendable {
   }
 
   private func name(of key: ItemKey) -> EtcdKey {
-    var text = "item\0" + key.kind.rawValue
+    var text = "item\0" + key.storedKind
     for (name, value) in key.attributes.sorted(by: { $0.key < $1.key }) {
       text += "\0\(name)\0\(value)"
     }

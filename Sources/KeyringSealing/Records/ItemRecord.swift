@@ -52,7 +52,7 @@ package struct ItemRecord: Sendable {
   package func write(to writer: inout ByteWriter) {
     writer.write(created)
     writer.write(modified)
-    writer.write(text: key.kind.rawValue)
+    writer.write(text: key.storedKind)
     writer.write(attributes: key.attributes)
     writer.write(text: label)
     writer.write(attributes: attributes)
@@ -62,7 +62,7 @@ package struct ItemRecord: Sendable {
     created = try reader.integer()
     modified = try reader.integer()
     let kind = try reader.text()
-    key = ItemKey(kind: ItemKind(rawValue: kind), attributes: try reader.attributes())
+    key = ItemKey(storedKind: kind[...], attributes: try reader.attributes())
     label = try reader.text()
     attributes = try reader.attributes()
   }

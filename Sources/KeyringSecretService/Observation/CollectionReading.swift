@@ -67,9 +67,7 @@ struct CollectionReading: ProviderClient {
     var items: [ObjectPath: StoredItem] = [:]
     for (path, answer) in zip(paths, answers) {
       items[path] = answer.flatMap {
-        StoredItem(
-          path: path, answer: $0, reserved: provider.reservedAttributes,
-          isNumbered: provider.numbersLabels)
+        StoredItem(path: path, answer: $0, from: provider)
       }
     }
     return items

@@ -324,24 +324,21 @@ final class ObservedCollection {
   /// Returns the state of an item, or `nil` if the item isn't under observation.
   private func knownItem(_ stored: StoredItem) -> KnownItem? {
     let key = key(of: stored)
-    if key == nil, !stored.isLocked || ItemKey(itemAttributes: stored.attributes) != nil {
-      return nil
-    }
+    if key == nil, !stored.hidesAttributes { return nil }
     return KnownItem(
       key: key, isOwn: stored.isOwn, isLocked: stored.isLocked, fingerprint: stored.fingerprint,
       isRecent: stored.wasModified(within: .seconds(2)))
   }
 
   private func key(of stored: StoredItem) -> ItemKey? {
+    // It may be on its way out, and no key finds it.
+    guard stored.showsAttributes else { return nil }
     // Another program's item that a key finds has that key, too, even if its own key is of another kind.
-    if let wanted = query?.key, !stored.isOwn, wanted.kind != .internetPassword,
-      wanted.attributes.isContained(in: stored.attributes)
-    {
-      return wanted
+    if let wanted = query?.key, stored.isShared(under: wanted) { return wanted }
+    guard let query else { return stored.key }
+    return stored.key.flatMap {
+      query.matches(stored.item($0, secret: nil, details: [])) ? $0 : nil
     }
-    let key = ItemKey(itemAttributes: stored.attributes)
-    guard let query else { return key }
-    return key.flatMap { query.matches(SecureItem(key: $0)) ? $0 : nil }
   }
 }
 

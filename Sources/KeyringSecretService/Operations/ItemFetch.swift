@@ -59,10 +59,13 @@ struct FetchedItems {
   /// key is the valid one.
   var unclear: [ObjectPath] {
     let hidden = properties.values.filter { !$0.showsAttributes || $0.hasHiddenAttributes }
-    let own = Dictionary(grouping: properties.values.filter(\.isOwn)) { stored in
-      ItemKey(itemAttributes: stored.attributes)
-    }
+    let own = Dictionary(grouping: properties.values.filter(\.isOwn), by: \.key)
     return hidden.map(\.path) + own.values.filter { $0.count > 1 }.joined().map(\.path)
+  }
+
+  /// The items that show no attributes: another look tells those that have none from those that are being removed.
+  var withoutAttributes: [ObjectPath] {
+    properties.values.filter { !$0.showsAttributes }.map(\.path)
   }
 
   /// Replaces the properties of items with properties that were fetched later.
@@ -127,11 +130,9 @@ extension Operation {
     into contents: inout FetchedItems
   ) throws(SecureStorageError) -> [ObjectPath] {
     let groups = request.groups
-    let reserved = provider.reservedAttributes
     for (path, answer) in zip(request.paths, answers.dropLast(groups.count)) {
       contents.properties[path] = answer.flatMap {
-        StoredItem(
-          path: path, answer: $0, reserved: reserved, isNumbered: provider.numbersLabels)
+        StoredItem(path: path, answer: $0, from: provider)
       }
     }
     let secrets = answers.suffix(groups.count)
@@ -174,7 +175,7 @@ extension Operation {
       guard let answer, try !isLocked(answer) else { return }
     }
     guard let answer = answers[1],
-      let stored = StoredItem(path: path, answer: answer, reserved: provider.reservedAttributes),
+      let stored = StoredItem(path: path, answer: answer, from: provider),
       !stored.isLocked,
       let entry = answers[2]?.child(0).children.first, let secret = decode(entry.child(1))
     else { return }

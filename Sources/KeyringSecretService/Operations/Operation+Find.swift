@@ -6,8 +6,8 @@ internal import KeyringStorage
 extension Operation {
   /// Finds the items stored under a key.
   ///
-  /// The result consists of this package's own items, with the valid one first. If there are none, it's the
-  /// one item of another program that has all parts of the key.
+  /// The result consists of this package's own items, with the valid one first, and then those of other programs that
+  /// go with them. If there are no own items, it's the one item of another program that the key means.
   ///
   /// - Parameters:
   ///   - key: The key.
@@ -15,36 +15,42 @@ extension Operation {
   ///   - incomplete: The items to ignore because their secret never arrived. Others take their place.
   ///   - needsAttributesOnly: A Boolean value that indicates whether a change needs neither the label nor the
   ///     times of the item. If the provider refuses to change a locked item, the lock isn't needed either.
-  /// - Returns: The items, or an empty array if there are none. An item that Python's keyring put next to a
-  ///   password of this package comes last, and so does one whose place this package's item has taken.
-  /// - Throws: `.ambiguous` if several items of other programs match, and none of this package.
+  ///   - needsShared: A Boolean value that indicates whether those of other programs are needed beside own ones.
+  /// - Returns: The items, or an empty array if there are none. Python's keyring may have put an item next to one of
+  ///   this package, or this package's item may have taken the place of another.
+  /// - Throws: `.ambiguous` if the key means several items of other programs, none of which has its schema, and none of
+  ///   this package.
   func storedItems(
     for key: ItemKey, unlocking: Bool = true, ignoring incomplete: Set<ObjectPath> = [],
-    needsAttributesOnly: Bool = false
+    needsAttributesOnly: Bool = false, needsShared: Bool = false
   ) async throws(SecureStorageError) -> [StoredItem] {
     let ownAttributes = key.ownAttributes
+    func isOfInterest(_ stored: StoredItem) -> Bool {
+      stored.hidesAttributes || ownAttributes.isContained(in: stored.attributes)
+        || stored.isShared(under: key)
+    }
     let stored = try await examinedItems(
-      unlocking: unlocking, havingAttributes: true
+      unlocking: unlocking, havingAttributes: true, ofInterest: isOfInterest
     ) { () async throws(SecureStorageError) in
       let mayBeRefused = provider.refusesWritesWhileLocked && !wasRefused
       let result = try await searchWhereItWas(
         key, ownAttributes, needsAttributesOnly && mayBeRefused ? .attributes : .metadata)
-      if result.found[0].count <= Self.fewItems { return result }
+      if needsShared || result.found[0].count <= Self.fewItems { return result }
       // Items of other keys can have the same parts and more.
       let own = try await search([ownAttributes], with: [])
       return own.found[0].isEmpty ? result : own
     }.items.filter { !incomplete.contains($0.path) }
     let own = stored.filter { ownAttributes.isContained(in: $0.attributes) }
-    if !own.isEmpty {
-      let duplicates = stored.filter { $0.isDuplicate(of: key, besides: own) }
-      return duplicates.count == 1 ? own + duplicates : own
-    }
-    let foreign = stored.filter { $0.isForeign(under: key) }
-    if foreign.count > 1 {
-      let names = foreign.map { "\"\($0.label)\" (\($0.path.text))" }.joined(separator: ", ")
+    if !own.isEmpty { return own + stored.filter { $0.goesWith(own, under: key) } }
+    let shared = stored.filter { $0.isShared(under: key) }
+    if shared.count > 1 {
+      // The generic schema says nothing: a keyring may add it to an item without one.
+      let closest = shared.filter { $0.schema == key.schema ?? key.kind.schema }
+      if closest.count == 1, closest[0].schema != ItemKind.password.schema { return closest }
+      let names = shared.map { "\"\($0.label)\" (\($0.path.text))" }.joined(separator: ", ")
       throw failure(.ambiguous, "Several items of other programs match \(key): \(names).")
     }
-    return foreign
+    return shared
   }
 
   /// Searches for the items with a key, regardless of owner.
@@ -83,16 +89,22 @@ extension Operation {
   /// - Parameters:
   ///   - attributes: The attributes.
   ///   - unlocking: A Boolean value that indicates whether locked items and collections are unlocked.
+  ///   - leavesForeign: A Boolean value that indicates whether items that are another program's own stay locked.
   ///   - details: The details of the items to fetch.
   ///   - most: The maximum number of items to examine, from the start of the provider's list.
   /// - Returns: The items, and a Boolean value that indicates whether there are no others.
   /// - Throws: `.locked` if some of the items may be hidden.
   func searchedItems(
     with attributes: [String: String], unlocking: Bool = true,
-    fetching details: ItemQuery.Details = [], first most: Int = .max
+    leavingForeign leavesForeign: Bool = false, fetching details: ItemQuery.Details = [],
+    first most: Int = .max
   ) async throws(SecureStorageError) -> (items: [StoredItem], isAll: Bool) {
-    try await examinedItems(
-      unlocking: unlocking, havingAttributes: !attributes.isEmpty, fetching: details, first: most
+    func isOfInterest(_ stored: StoredItem) -> Bool {
+      !leavesForeign || stored.hidesAttributes || !stored.isForeign
+    }
+    return try await examinedItems(
+      unlocking: unlocking, havingAttributes: !attributes.isEmpty, ofInterest: isOfInterest,
+      fetching: details, first: most
     ) { () async throws(SecureStorageError) in
       try await searchEverything([attributes])
     }
@@ -102,9 +114,12 @@ extension Operation {
   func exactItems(
     withOnly attributes: [String: String]
   ) async throws(SecureStorageError) -> [StoredItem] {
-    // The package never searches by schema.
-    try await searchedItems(with: attributes.filter { $0.key != AttributeName.schema }).items
-      .filter { $0.attributes.hasSameBytes(attributes) }
+    // The package never searches by schema, and a keyring may have added the generic one.
+    func withoutGenericSchema(_ attributes: [String: String]) -> [String: String] {
+      attributes.filter { $0.key != AttributeName.schema || $0.value != ItemKind.password.schema }
+    }
+    return try await searchedItems(with: attributes.filter { $0.key != AttributeName.schema }).items
+      .filter { withoutGenericSchema($0.attributes).hasSameBytes(withoutGenericSchema(attributes)) }
   }
 
   /// Finds all items that a search returns.
@@ -117,6 +132,7 @@ extension Operation {
   ///   - unlocking: A Boolean value that indicates whether locked items and collections are unlocked.
   ///   - havingAttributes: A Boolean value that indicates whether the search is by attributes. If it is, an
   ///     item that shows no attributes is being removed.
+  ///   - isOfInterest: A closure that returns `true` for an item to unlock. Another program's item isn't unlocked in vain.
   ///   - details: The details of the items to fetch. Everything but the secret is fetched in any case,
   ///     unless the details contain ``ItemQuery/Details/attributes``.
   ///   - most: The maximum number of items to examine, from the start of the found items.
@@ -124,7 +140,9 @@ extension Operation {
   /// - Returns: The items, and a Boolean value that indicates whether there are no others.
   /// - Throws: `.locked` if some of the items may be hidden.
   private func examinedItems(
-    unlocking: Bool, havingAttributes: Bool, fetching details: ItemQuery.Details = [],
+    unlocking: Bool, havingAttributes: Bool,
+    ofInterest isOfInterest: (StoredItem) -> Bool = { _ in true },
+    fetching details: ItemQuery.Details = [],
     first most: Int = .max, by search: () async throws(SecureStorageError) -> SearchResult
   ) async throws(SecureStorageError) -> (items: [StoredItem], isAll: Bool) {
     // A listed item may be gone before it's examined. Something may have taken its place, and only another
@@ -151,7 +169,9 @@ extension Operation {
         return stored
       }.filter { !havingAttributes || $0.showsAttributes }
       if unlocking {
-        let locked = stored.filter { $0.isLocked && !unlocked.contains($0.path) }.map(\.path)
+        let locked = stored.filter {
+          $0.isLocked && !unlocked.contains($0.path) && isOfInterest($0)
+        }.map(\.path)
         if !locked.isEmpty {
           try await unlock(locked)
           unlocked.formUnion(locked)
@@ -179,7 +199,7 @@ extension Operation {
       if looked < paths.count { whenLooking(min(answered, paths.count), paths.count) }
       looked = answered
     }
-    let unclear = details.contains(.attributes) ? contents.unclear : []
+    let unclear = details.contains(.attributes) ? contents.unclear : contents.withoutAttributes
     contents.update(
       unclear, from: try await self.contents(of: ItemFetch(unclear, .metadata, in: session)))
     return contents

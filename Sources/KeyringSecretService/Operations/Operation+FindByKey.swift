@@ -68,8 +68,10 @@ extension Operation {
     return items
   }
 
-  /// The time after which an item that another program was replacing is there again.
-  private static let timeOfReplacement = Duration.milliseconds(20)
+  /// The times after which an item that another program was replacing is there again.
+  ///
+  /// It mostly is at once. A program that replaces it again and again may be doing so after any wait.
+  private static let timesOfReplacement = [0, 20].map { Duration.milliseconds($0) }
 
   /// Finds items that were there a moment ago, and that another program may have been replacing.
   @inline(never)
@@ -83,9 +85,13 @@ extension Operation {
       if !isThere, session.itemsThere[name] == true { gone.append(key) }
       session.itemsThere[name] = isThere ? true : nil
     }
-    if gone.isEmpty { return [:] }
-    _ = await Waiter.wait(until: .now(plus: Self.timeOfReplacement)) { _ in }
-    return try await items(for: gone, details)
+    var items: [ItemKey: SecureItem] = [:]
+    for time in Self.timesOfReplacement where !gone.isEmpty {
+      _ = await Waiter.wait(until: .now(plus: time)) { _ in }
+      items.merge(try await self.items(for: gone, details)) { $1 }
+      gone.removeAll { items[$0] != nil }
+    }
+    return items
   }
 
   /// Sends the next messages for every key, all of them concurrently.

@@ -80,7 +80,7 @@ extension Operation {
     if let key = query.key {
       let items = try await storedItems(
         for: key, unlocking: query.allowsUnlocking, ignoring: incomplete,
-        needsAttributesOnly: needsDuplicates && query.asksForKeyOnly)
+        needsAttributesOnly: needsDuplicates && query.asksForKeyOnly, needsShared: needsDuplicates)
       return select([(key, items)], by: query)
     }
     if let limit = query.limit, provider.listsNewestFirst, !needsDuplicates {
@@ -152,7 +152,8 @@ extension Operation {
   private struct Candidates {
     /// The items in groups.
     ///
-    /// This package's items are grouped with the others under the same key. Every other item is alone.
+    /// This package's items are grouped by key, with those of other programs that go with them. Every other item is
+    /// alone.
     var groups: [(key: ItemKey, items: [StoredItem])]
     /// The paths of all examined items.
     var paths: Set<ObjectPath>
@@ -168,14 +169,19 @@ extension Operation {
   ) async throws(SecureStorageError) -> Candidates {
     let details = query.selectsByAttributesOnly ? details : details.subtracting(.secret)
     let (stored, isAll) = try await searchedItems(
-      with: query.searchedAttributes, unlocking: query.allowsUnlocking, fetching: details,
-      first: most)
+      with: query.searchedAttributes, unlocking: query.allowsUnlocking,
+      leavingForeign: query.leavesForeignItems, fetching: details, first: most)
     let known = stored.filter { !incomplete.contains($0.path) }.compactMap { stored in
-      ItemKey(itemAttributes: stored.attributes).map { (key: $0, item: stored) }
+      stored.key.map { (key: $0, item: stored) }
     }
     let byKey = Dictionary(grouping: known, by: \.key).mapValues { $0.map(\.item) }
     let groups = byKey.flatMap { key, items in
-      items[0].isOwn ? [(key, items)] : items.map { (key, [$0]) }
+      let own = items.filter(\.isOwn)
+      let others = items.filter { !$0.isOwn }
+      if own.isEmpty { return others.map { (key, [$0]) } }
+      let with = others.filter { $0.goesWith(own, under: key) }
+      let alone = others.filter { other in !with.contains { $0 === other } }
+      return [(key, own + with)] + alone.map { (key, [$0]) }
     }
     return Candidates(
       groups: try await withAllItems(groups, query, incomplete),
@@ -217,7 +223,7 @@ extension StoredItem {
 extension ItemQuery {
   /// Indicates whether a search by attributes finds exactly the selected items.
   fileprivate var selectsByAttributesOnly: Bool {
-    !ignoresCase && kind == nil && comparesAttributesOnly && limit == nil
+    !ignoresCase && kind == nil && comparesAttributesOnly && limit == nil && !leavesForeignItems
   }
 
   /// Indicates whether the query needs nothing of the items but their attributes and secrets.

@@ -46,7 +46,7 @@ extension Operation {
     }
     for item in selected.joined() {
       // A new item must not be looked for at the old path.
-      if let key = ItemKey(itemAttributes: item.attributes) { forget(key) }
+      if let key = item.key { forget(key) }
     }
     // Remove the valid item last. Otherwise a reader would briefly find the item that it replaced.
     try await delete(selected.flatMap { $0.reversed().map(\.path) })

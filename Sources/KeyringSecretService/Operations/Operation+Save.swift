@@ -147,7 +147,7 @@ extension Operation {
       error.argument = key.attributes[name] == nil ? "attributes" : "key"
       return error
     }
-    if let name = provider.reservedAttributes.filter({ attributes[$0] != nil }).min() {
+    if let name = attributes.keys.filter(provider.reserves).min() {
       throw refuse(name, "The keyring reserves the attribute \"\(name)\".")
     }
     if let (name, _) = provider.attributesChangingSecrets.first(where: { attributes[$0] == $1 }) {

@@ -173,6 +173,13 @@ extension [String: String] {
     return attributes
   }
 
+  /// Returns the attributes with which another program's item becomes this package's.
+  ///
+  /// The item may have an empty secret.
+  func adopted(as key: ItemKey) -> [String: String] {
+    merging(key.ownAttributes) { $1 }.merging([AttributeName.emptySecret: "yes"]) { $1 }
+  }
+
   /// Returns the attributes for an item with the bytes of a secret that a collection keeps.
   func markingBinaryForm(of secret: Secret) -> [String: String] {
     secret.isInBinaryForm ? merging([AttributeName.binaryForm: "yes"]) { $1 } : self
@@ -224,9 +231,23 @@ extension Operation {
       if secret == nil { return .vanished }
     }
     guard let secret else {
-      return try await changeMetadata(of: stored, attributes, item.label) ? .done : .vanished
+      return try await changeMetadata(of: stored, as: item.key, attributes, item.label)
+        ? .done : .vanished
     }
-    if needsNewItem || changesAttributes {
+    if changesAttributes, stored.hasFurtherSecrets {
+      // A new item would lose them.
+      if item.key.kind == .credentials,
+        attributes[AttributeName.username] != stored.attributes[AttributeName.username]
+      {
+        throw failure(
+          .other,
+          "The item \"\(stored.label)\" also has one-time codes or a passkey, which a new login would lose.",
+          recoverySuggestion: "Change the login in \(provider.keyringName).")
+      }
+      guard try await changeMetadata(of: stored, as: item.key, attributes, nil) else {
+        return .vanished
+      }
+    } else if needsNewItem || changesAttributes {
       if !stored.isOwn {
         _ = try await storable(secret, in: stored.path.collection, replacingThatOf: stored)
       }
@@ -266,7 +287,9 @@ extension Operation {
     guard try await mark(stored, for: storable),
       try await write([.setSecret(try encode(storable), of: stored.path)])
     else { return .vanished }
-    if changesLabel { _ = try await changeMetadata(of: stored, attributes, item.label) }
+    if changesLabel, let label = item.label {
+      _ = try await write([.setLabel(label, of: stored.path)])
+    }
     if stored.isOwn { record(stored.path, of: item.key) }
     return .done
   }
@@ -328,12 +351,9 @@ extension Operation {
     let keepsReplaced = provider.delaysSecrets
     let adopts = keepsReplaced && !stored.isOwn
     if adopts, !provider.storesChanges { attributes[AttributeName.successor] = "yes" }
-    // An item of another program may have an empty secret.
-    let adopted = stored.attributes.merging(item.key.ownAttributes) { $1 }
-      .merging([AttributeName.emptySecret: "yes"]) { $1 }
     let adoption =
       adopts && provider.storesChanges
-      ? MethodCall.setAttributes(adopted, of: stored.path) : nil
+      ? MethodCall.setAttributes(stored.attributes.adopted(as: item.key), of: stored.path) : nil
     let created = try await createAnotherItem(
       besides: item.key, in: stored.path.collection, attributes: attributes,
       label: item.label ?? stored.label, secret: secret, after: adoption)
@@ -348,11 +368,14 @@ extension Operation {
   }
 
   /// Changes the label and the attributes if they differ, and returns `false` if the item vanished.
+  ///
+  /// With other attributes, an item of another program would be another item, unless it becomes this package's.
   private func changeMetadata(
-    of stored: StoredItem, _ attributes: [String: String], _ label: String?
+    of stored: StoredItem, as key: ItemKey, _ attributes: [String: String], _ label: String?
   ) async throws(SecureStorageError) -> Bool {
     var messages: [MethodCall] = []
     if !attributes.hasSameBytes(stored.attributes) {
+      let attributes = stored.isOwn ? attributes : attributes.adopted(as: key)
       messages.append(.setAttributes(attributes, of: stored.path))
     }
     if let label, !label.hasSameBytes(stored.label) {

@@ -23,14 +23,16 @@ final class StoredItem {
 
   /// Indicates whether this package created the item.
   let isOwn: Bool
+  /// Indicates whether the provider keeps further secrets in the item, which a new item wouldn't have.
+  let hasFurtherSecrets: Bool
   /// The number of times that an item with this key was replaced by one with other attributes.
   ///
   /// A number that has no successor wasn't written by this package and counts as 0.
   let revision: Int
   /// Indicates whether the item can have been found by its attributes.
   let showsAttributes: Bool
-  /// Indicates whether the provider reported the attributes, which it may not do while the item is locked.
-  private let reportsAttributes: Bool
+  /// Indicates whether the item is locked and the provider hides its attributes.
+  let hidesAttributes: Bool
   /// The item's place in the list in which it was found.
   var place = 0
 
@@ -39,7 +41,7 @@ final class StoredItem {
   /// The attributes alone leave the label, the times and the lock state unknown. The properties of a locked
   /// item may lack the attributes. The item doesn't have the reserved attributes, which the provider adds, nor
   /// the number in the label of this package's item. The initializer returns `nil` for any other answer.
-  init?(path: ObjectPath, answer: Variant, reserved: Set<String>, isNumbered: Bool = false) {
+  init?(path: ObjectPath, answer: Variant, from provider: Provider) {
     let value = answer.child(0)
     var found: [String: String]?
     var (isLocked, label, created, modified) = (false, "", UInt64(0), UInt64(0))
@@ -59,22 +61,45 @@ final class StoredItem {
     {
       found = attributes.strings
     }
-    reportsAttributes = found != nil
-    guard reportsAttributes || isLocked else { return nil }
+    guard found != nil || isLocked else { return nil }
     let attributes = found ?? [:]
     reportedAttributes = attributes
     showsAttributes = isLocked || !Provider.isBeingRemoved(attributes)
     self.path = path
     let name = path.text.lastIndex(of: "/").map { path.text[$0...].dropFirst() }
     number = name.flatMap { Int($0) } ?? 0
-    self.attributes = attributes.filter { !reserved.contains($0.key) }
+    self.attributes =
+      provider.addsAttributes ? attributes.filter { !provider.reserves($0.key) } : attributes
+    hasFurtherSecrets =
+      provider.addsAttributes
+      && attributes.contains { provider.keepsSecret(inAttribute: $0.key) }
+    hidesAttributes = isLocked && (found == nil || Provider.hidesAttributes(self.attributes))
     isOwn = self.attributes[AttributeName.key] != nil
     let revision = self.attributes[AttributeName.revision].flatMap(Int.init) ?? 0
     self.revision = revision < .max ? max(revision, 0) : 0
-    let hasNumber = isNumbered && attributes[AttributeName.key] != nil
+    let hasNumber = provider.numbersLabels && isOwn
     self.label = hasNumber ? Provider.withoutNumber(label) : label
     (self.isLocked, self.created, self.modified) = (isLocked, created, modified)
   }
+
+  /// The key of the item, and a Boolean value that indicates whether the item is another program's own.
+  private lazy var identity: (key: ItemKey?, isForeign: Bool) =
+    if let signature = attributes[AttributeName.key] {
+      (ItemKey(signature: signature, attributes), false)
+    } else if hidesAttributes {
+      (nil, false)
+    } else {
+      ItemKey.ofAnotherProgram(attributes)
+    }
+
+  /// The key of the item, or `nil` if its attributes are hidden, or if it's of an unknown kind of this package.
+  var key: ItemKey? { identity.key }
+
+  /// Indicates whether the item is another program's own, which only a key with all of its attributes finds.
+  var isForeign: Bool { !isOwn && identity.isForeign }
+
+  /// The schema of the item, if any.
+  var schema: String? { attributes[AttributeName.schema] }
 
   /// Indicates whether the secret of this package's item is meant to be empty.
   ///
@@ -87,36 +112,35 @@ final class StoredItem {
   /// Indicates whether the item has taken the place of another program's item, which may still be there.
   var isSuccessor: Bool { attributes[AttributeName.successor] != nil }
 
-  /// Returns `true` if the item has all parts of a key and belongs to another program.
+  /// Returns `true` if another program has stored the item, and a key means it.
   ///
-  /// This package's own items with the same parts belong to keys of another kind. For a server, every
-  /// additional part counts: the password of another port is another password.
-  func isForeign(under key: ItemKey) -> Bool {
-    !isOwn && (key.kind != .internetPassword || ItemKey(itemAttributes: attributes) == key)
+  /// An item that says more about itself is another item, whether this package knows what it says or not.
+  func isShared(under key: ItemKey) -> Bool {
+    !isOwn && key.means(itemOfAnotherProgram: attributes)
   }
 
-  /// Indicates whether the item is locked and the provider hides its attributes.
-  var hidesAttributes: Bool { isLocked && (hasHiddenAttributes || !reportsAttributes) }
+  /// Returns `true` if an item of another program goes with this package's items under a key.
+  ///
+  /// Python's keyring, for example, changes a password of this package by storing an item beside it. An item with another
+  /// login, or one that keys of another kind or schema mean, too, is left, and so is one that has further secrets.
+  func goesWith(_ own: [StoredItem], under key: ItemKey) -> Bool {
+    guard isShared(under: key), !hasFurtherSecrets, let usual = self.key else { return false }
+    if own.contains(where: \.isSuccessor) { return true }
+    // An item that is another program's own has no kind.
+    let isMeant = isForeign ? usual.schema == key.schema : usual == key
+    return isMeant && (key.kind != .credentials || login == own.first?.login)
+  }
+
+  private var login: String? { attributes[AttributeName.username] }
 
   /// Indicates whether the attributes are hidden, as those of a locked item may be.
   var hasHiddenAttributes: Bool { Provider.hidesAttributes(attributes) }
 
-  /// Returns `true` if Python's keyring put the item next to a password of this package.
-  ///
-  /// keyring 23.9.3 changes a password of this package by creating an item with its own attribute
-  /// "application". Any other item comes from a program that didn't mean this package's password.
-  private func isPythonKeyringDuplicate(of key: ItemKey) -> Bool {
-    key.kind == .password && !isOwn && Set(extraAttributes(of: key).keys) == ["application"]
-  }
-
-  /// Returns `true` if the item is removed together with those of this package under a key.
-  func isDuplicate(of key: ItemKey, besides own: [StoredItem]) -> Bool {
-    isPythonKeyringDuplicate(of: key)
-      || isForeign(under: key) && own.contains(where: \.isSuccessor)
-  }
-
   func item(_ key: ItemKey, secret: Secret?, details: ItemQuery.Details) -> SecureItem {
     var item = SecureItem(key: key, secret: secret)
+    item.isForeign = isForeign
+    item.isShared = !isOwn
+    item.hasFurtherSecrets = hasFurtherSecrets
     guard details.contains(.metadata) else { return item }
     item.label = label
     item.attributes = extraAttributes(of: key)
@@ -132,7 +156,7 @@ final class StoredItem {
   /// Returns the attributes other than those of the key and those that a storage adds.
   func extraAttributes(of key: ItemKey) -> [String: String] {
     attributes.filter {
-      key.attributes[$0.key] == nil && !AttributeName.reserved.contains($0.key)
+      key.attributes[$0.key] == nil && !AttributeName.isReserved($0.key)
     }
   }
 
@@ -147,8 +171,7 @@ final class StoredItem {
   /// Returns `true` if this item is valid rather than another one with the same key.
   ///
   /// The order is total, so that every program that finds both items uses the same one. This package's own
-  /// item comes before another program's, as in a search by key. keyring 23.9.3 puts its own item next to
-  /// this package's when it changes a password. Of two items that were created at the same moment, the
+  /// item comes before another program's, as in a search by key. Of two items that were created at the same moment, the
   /// first is valid. The second is removed by the process that created it, so it's never read.
   func replaces(_ other: StoredItem) -> Bool {
     if isOwn != other.isOwn { return isOwn }

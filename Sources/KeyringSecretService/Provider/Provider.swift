@@ -262,20 +262,36 @@ extension Provider {
   /// file. KWallet 5.103 and KeePassXC 2.7.4 always encrypt their files.
   var mayKeepCollectionsAsText: Bool { !isKWallet && program != .keepassxc }
 
-  /// The names of the attributes that the provider adds to each item, which callers can't use.
+  /// Indicates whether there are attributes that the provider adds by itself.
+  var addsAttributes: Bool { program == .keepassxc || program == nil }
+
+  /// Returns `true` if the provider adds an attribute by itself, which callers neither see nor set.
   ///
-  /// KeePassXC 2.7.4 lists an entry's own fields as attributes, and the content type of a secret that isn't
-  /// text. gnome-keyring 42.1 and KWallet 5.103 add none. Other providers may keep the content type as oo7's
-  /// daemon does.
-  var reservedAttributes: Set<String> {
+  /// KeePassXC 2.7.4 to 2.8.0 list an entry's own fields as attributes, the content type of a secret that isn't text, and
+  /// the current one-time code, which it refuses to get back. gnome-keyring 42.1 and KWallet 5.103 add none. Other
+  /// providers may keep the content type as oo7's daemon does.
+  func reserves(_ attribute: String) -> Bool {
     switch program {
     case .keepassxc:
-      [
-        "Title", "UserName", "URL", "Notes", "Password", "Uuid", "Path", "FDO_SECRETS_CONTENT_TYPE",
-      ]
-    case nil: ["xdg:content-type"]
-    default: []
+      Self.fieldsOfKeePassXC.contains(attribute) || attribute.hasPrefix("KP2A_URL")
+        || keepsSecret(inAttribute: attribute)
+    case nil: attribute == "xdg:content-type"
+    default: false
     }
+  }
+
+  private static let fieldsOfKeePassXC: Set = [
+    "Title", "UserName", "URL", "Notes", "Password", "Uuid", "Path", "TOTP",
+    "FDO_SECRETS_CONTENT_TYPE",
+  ]
+
+  /// Returns `true` if the provider shows a secret in an attribute.
+  ///
+  /// In KeePassXC 2.7.4 to 2.8.0, it's the seed of one-time codes in `otp`, or of another program's in `TOTP Seed`, and
+  /// the key of a passkey.
+  func keepsSecret(inAttribute name: String) -> Bool {
+    program == .keepassxc
+      && (["otp", "TOTP Seed", "TOTP Settings"].contains(name) || name.hasPrefix("KPEX_PASSKEY_"))
   }
 
   /// Returns `true` if an item that was found by its attributes shows none, because it's being removed.

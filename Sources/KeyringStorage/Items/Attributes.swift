@@ -66,6 +66,8 @@ package enum AttributeName {
   package static let firstStored = "swift-keyring:created"
   /// The schema of the item, in an attribute of libsecret.
   package static let schema = "xdg:schema"
+  /// The type of the secret, in an attribute of some providers.
+  package static let contentType = "xdg:content-type"
 
   /// The names that only a storage may use.
   package static let reserved: Set<String> = [

@@ -2,10 +2,10 @@
 
 internal import Synchronization
 
-/// The unique identifier of an item, which consists of its kind and its identifying attributes.
+/// The unique identifier of an item, which consists of its kind, its identifying attributes, and a schema.
 ///
-/// Two keys are equal only if their kinds and all of their parts are equal. Keys of different kinds never
-/// collide.
+/// Two keys are equal only if their kinds, all of their parts and their schemas are equal. Keys of different kinds
+/// never collide.
 public struct ItemKey: Hashable, Sendable {
   @usableFromInline
   let name: ItemName
@@ -16,20 +16,46 @@ public struct ItemKey: Hashable, Sendable {
   /// The parts of the key, by their attribute names in the Secret Service.
   public var attributes: [String: String] { name.attributes }
 
+  /// The schema that the key names, or `nil` for the usual schema of its kind.
+  ///
+  /// On the Secret Service, it's the attribute "xdg:schema", by which other programs search.
+  public var schema: String? { name.schema }
+
   /// Creates a key for a custom kind of item, or for an item of another program.
+  ///
+  /// ```swift
+  /// let key = ItemKey(
+  ///   kind: .password, attributes: ["account": "default"], schema: "org.example.Mail")
+  /// ```
   ///
   /// - Parameters:
   ///   - kind: The kind of item.
   ///   - attributes: The parts of the key, by attribute name. A part can be empty, and a name can't
   ///     contain a colon or a comma.
-  public init(kind: ItemKind, attributes: [String: String]) {
-    name = ItemName(kind, attributes, hasAnyParts: true)
+  ///   - schema: The name of the schema, if another program searches for one. The usual one is
+  ///     `org.freedesktop.Secret.Generic`, or `org.gnome.keyring.NetworkPassword` for an internet password.
+  public init(kind: ItemKind, attributes: [String: String], schema: String? = nil) {
+    name = ItemName(kind, attributes, schema, hasAnyParts: true)
   }
 
   /// Creates a key of parts that a caller has named, none of which is empty.
   private init(_ kind: ItemKind, of parts: [String: String]) {
-    name = ItemName(kind, parts, hasAnyParts: false)
+    name = ItemName(kind, parts, nil, hasAnyParts: false)
   }
+
+  /// Returns the key with the same kind and parts, and another schema.
+  ///
+  /// ```swift
+  /// ItemKey.internetPassword(server: server, account: "me").with(schema: "org.git.Password")
+  /// ```
+  ///
+  /// - Parameter schema: The name of the schema, or `nil` for the usual one.
+  /// - Returns: The key.
+  public func with(schema: String?) -> ItemKey {
+    ItemKey(ItemName(name.kind, name.attributes, schema, hasAnyParts: name.hasAnyParts))
+  }
+
+  private init(_ name: ItemName) { self.name = name }
 
   /// Returns the key of a password.
   ///
@@ -99,6 +125,25 @@ public struct ItemKey: Hashable, Sendable {
 // MARK: - Parts
 
 extension ItemKey {
+  /// The kind, with a colon and the schema if the key names one, as storages keep it.
+  ///
+  /// No kind has a colon, so keys with different schemas have different texts.
+  package var storedKind: String {
+    schema.map { "\(kind.rawValue):\($0)" } ?? kind.rawValue
+  }
+
+  /// Creates the key of a stored item.
+  ///
+  /// - Parameters:
+  ///   - storedKind: The kind, perhaps with a schema.
+  ///   - attributes: The parts of the key.
+  package init(storedKind: Substring, attributes: [String: String]) {
+    let end = storedKind.firstIndex(of: ":")
+    self.init(
+      kind: ItemKind(rawValue: String(storedKind[..<(end ?? storedKind.endIndex)])),
+      attributes: attributes, schema: end.map { String(storedKind[$0...].dropFirst()) })
+  }
+
   /// The service that the item belongs to, or `nil` if it has none, such as an internet password.
   public var service: String? { attributes[AttributeName.service] }
 
@@ -117,20 +162,29 @@ extension ItemKey {
 }
 
 extension ItemKey {
+  /// Returns `true` if both keys may mean one item of another program.
+  ///
+  /// They don't if a part differs that both have.
+  package func mayShareItem(with other: ItemKey) -> Bool {
+    attributes.allSatisfy { name, value in other.attributes[name]?.hasSameBytes(value) ?? true }
+  }
+}
+
+extension ItemKey {
   // Inlined, because a storage in memory or a cache compares keys in each read.
 
-  /// Returns `true` if two keys have the same kind and the same parts, byte for byte.
+  /// Returns `true` if two keys have the same kind, the same parts and the same schema, byte for byte.
   @inlinable
   public static func == (lhs: ItemKey, rhs: ItemKey) -> Bool {
     lhs.name === rhs.name || lhs.name.hash == rhs.name.hash && lhs.name.hasSameBytes(rhs.name)
   }
 
-  /// Hashes the kind and the parts.
+  /// Hashes the kind, the parts and the schema.
   @inlinable
   public func hash(into hasher: inout Hasher) { hasher.combine(name.hash) }
 
   // swift-format-ignore: NoLeadingUnderscores
-  /// Hashes the kind and the parts for a dictionary.
+  /// Hashes the kind, the parts and the schema for a dictionary.
   ///
   /// By default, each look-up in a dictionary would call the standard library's hasher four times.
   @inlinable
@@ -149,7 +203,9 @@ extension ItemKey: CustomStringConvertible, CustomReflectable {
 
   /// The kind and the parts for messages, such as `password (service: org.example.app, username: me)`.
   public var description: String {
-    let parts = attributes.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+    let parts =
+      attributes.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+      + (schema.map { ["\(AttributeName.schema): \($0)"] } ?? [])
     return "\(kind) (\(parts.joined(separator: ", ")))"
   }
 }

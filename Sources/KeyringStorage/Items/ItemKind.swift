@@ -22,6 +22,12 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable, CustomStringConver
   /// Bytes or an encoded value, identified by a service and an account.
   public static let value = ItemKind(rawValue: "value")
 
+  /// The schema of items of this kind, by which libsecret's tools know them.
+  package var schema: String {
+    self == .internetPassword
+      ? "org.gnome.keyring.NetworkPassword" : "org.freedesktop.Secret.Generic"
+  }
+
   /// Returns `true` if the names of two kinds have the same bytes.
   public static func == (lhs: ItemKind, rhs: ItemKind) -> Bool {
     lhs.rawValue.hasSameBytes(rhs.rawValue)

@@ -2,16 +2,19 @@
 
 internal import Synchronization
 
-/// The kind and the parts of a key, with cached values that are derived from them.
+/// The kind, the parts and the schema of a key, with cached values that are derived from them.
 ///
 /// Computing these values takes longer than finding the item.
 @usableFromInline
 final class ItemName: Sendable {
   let kind: ItemKind
   let attributes: [String: String]
-  /// The kind and all parts as one array.
+  /// The schema, or `nil` for the one that items of the kind have.
+  let schema: String?
+  /// The kind, all parts, and then the schema, if any, as one array.
   ///
-  /// Each text is preceded by its length, so that different keys have different bytes.
+  /// Each text is preceded by its length, and only a schema makes their number even, so that different keys have
+  /// different bytes.
   let bytes: [UInt8]
   @usableFromInline
   let hash: Int
@@ -19,8 +22,9 @@ final class ItemName: Sendable {
   let hasAnyParts: Bool
   let isValidated = Atomic(false)
 
-  init(_ kind: ItemKind, _ attributes: [String: String], hasAnyParts: Bool) {
+  init(_ kind: ItemKind, _ attributes: [String: String], _ schema: String?, hasAnyParts: Bool) {
     self.kind = kind
+    self.schema = schema.flatMap { $0 == kind.schema ? nil : $0 }
     self.hasAnyParts = hasAnyParts
     self.attributes = attributes
     let parts = attributes.sorted { $0.key < $1.key }
@@ -37,6 +41,7 @@ final class ItemName: Sendable {
       append(name)
       append(value)
     }
+    if let schema = self.schema { append(schema) }
     self.bytes = bytes
     // An array would combine its bytes one by one.
     var hasher = Hasher()
@@ -44,7 +49,7 @@ final class ItemName: Sendable {
     hash = hasher.finalize()
   }
 
-  /// Returns `true` if two names have the same kind and the same parts.
+  /// Returns `true` if two names have the same kind, the same parts and the same schema.
   // The compiler then knows that a dictionary needn't hold its key meanwhile.
   @_effects(readonly)
   @usableFromInline

@@ -71,6 +71,11 @@ public struct ItemQuery: Sendable, Equatable {
   /// Otherwise, locked items come without their secrets, and with the other parts that the keyring reveals.
   public var allowsUnlocking: Bool
 
+  /// Indicates whether the query leaves out the items that are another program's own.
+  ///
+  /// A removal with `true` leaves these items as they are. See ``SecureItem/isForeign``.
+  public var leavesForeignItems = false
+
   /// Called now and then with the number of items looked at, and the total.
   ///
   /// Both may start again after an unlock. Asynchronous queries call it on another thread.
@@ -153,7 +158,8 @@ public struct ItemQuery: Sendable, Equatable {
 
   /// Indicates whether the key alone determines which item the query selects.
   package var asksForKeyOnly: Bool {
-    key != nil && kind == nil && attributes.isEmpty && label == nil && created == nil
+    key != nil && !leavesForeignItems && kind == nil && attributes.isEmpty && label == nil
+      && created == nil
       && modified == nil
   }
 }
@@ -178,6 +184,7 @@ extension ItemQuery {
   public func matches(_ item: SecureItem) -> Bool {
     if let key, key != item.key { return false }
     if let kind, kind != item.key.kind { return false }
+    if leavesForeignItems, item.isForeign { return false }
     if let label, !isSame(label, item.label) { return false }
     let all = (item.attributes ?? [:]).merging(item.key.attributes) { $1 }
     return attributes.allSatisfy { isSame($0.value, all.value(ofExactly: $0.key)) }

@@ -39,6 +39,20 @@ public struct SecureItem: Sendable, Equatable {
   /// Saving ignores this property.
   public var isLocked: Bool?
 
+  /// Indicates whether the item is another program's own.
+  ///
+  /// Such an item has attributes or a schema that no property has by itself. Only a key with exactly these finds it.
+  /// The items that this package shares with other programs, such as passwords of python keyring, don't count.
+  ///
+  /// Saving ignores this property.
+  public var isForeign = false
+
+  /// Indicates whether another program has stored the item, and several keys may mean it.
+  package var isShared = false
+
+  /// Indicates whether the keyring keeps further secrets in the item, which a copy wouldn't have.
+  package var hasFurtherSecrets = false
+
   /// Creates an item.
   ///
   /// - Parameters:
@@ -95,12 +109,21 @@ public struct SecureItem: Sendable, Equatable {
 }
 
 extension SecureItem {
+  /// Returns `true` if this item and one that was found under another key are the same item of another program.
+  ///
+  /// If it were removed under one of the keys, it would be gone under both.
+  package func isSame(as other: SecureItem) -> Bool {
+    isShared && other.isShared && key.mayShareItem(with: other.key)
+  }
+
   /// Returns the item with only the parts that a query asks for, as a storage returns it.
   ///
   /// - Parameter details: The parts to keep. The key is always kept.
   /// - Returns: The item without the other parts.
   public func selecting(_ details: ItemQuery.Details) -> SecureItem {
     var item = details.contains(.metadata) ? self : SecureItem(key: key)
+    (item.isForeign, item.isShared) = (isForeign, isShared)
+    item.hasFurtherSecrets = hasFurtherSecrets
     item.secret = details.contains(.secret) ? secret : nil
     return item
   }

@@ -114,15 +114,16 @@ extension ServiceScope {
 
   /// Removes all items of the service, regardless of their kind.
   ///
-  /// If the scope has an access group, the method removes only the items of that group. Like the
-  /// synchronous form, it also removes items of other programs.
+  /// If the scope has an access group, the method removes only the items of that group.
   ///
-  /// - Returns: The number of items that were removed.
+  /// - Returns: The number of removed items, and the items that were left.
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. Items may
   ///   have been removed by then.
   @discardableResult
-  public nonisolated(nonsending) func removeAll() async throws(SecureStorageError) -> Int {
-    try await storage.removeItems(matching: query())
+  public nonisolated(nonsending) func removeAll() async throws(SecureStorageError) -> BulkOutcome {
+    let count = try await storage.removeItems(matching: query())
+    return BulkOutcome(
+      count: count, left: foreignKeys(try await storage.items(matching: queryOfAll)))
   }
 
   /// Removes a credential.

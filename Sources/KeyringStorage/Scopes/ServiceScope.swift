@@ -152,15 +152,24 @@ public struct ServiceScope: Sendable {
   /// Removes all items of the service, regardless of their kind, or those of the access group if the scope
   /// has one.
   ///
-  /// On the Secret Service, it also removes those of other programs whose attributes include the service
-  /// and a `username` or a `label`.
+  /// It leaves the items that are another program's own, and names them.
   ///
-  /// - Returns: The number of items that were removed.
+  /// - Returns: The number of removed items, and the items that were left.
   /// - Throws: `SecureStorageError` if the storage can't be changed.
   @discardableResult
-  public func removeAll() throws(SecureStorageError) -> Int {
-    try storage.removeItems(matching: query())
+  public func removeAll() throws(SecureStorageError) -> BulkOutcome {
+    let count = try storage.removeItems(matching: query())
+    return BulkOutcome(count: count, left: foreignKeys(try storage.items(matching: queryOfAll)))
   }
+
+  /// A query for all items of the scope, and those that are another program's own, which isn't unlocked for a name.
+  var queryOfAll: ItemQuery {
+    var all = query()
+    (all.leavesForeignItems, all.allowsUnlocking) = (false, false)
+    return all
+  }
+
+  func foreignKeys(_ items: [SecureItem]) -> [ItemKey] { items.filter(\.isForeign).map(\.key) }
 
   func accounts(_ items: [SecureItem]) -> [String] {
     items.map(\.key.attributes)
@@ -176,7 +185,9 @@ public struct ServiceScope: Sendable {
   func query(_ kind: ItemKind? = nil) -> ItemQuery {
     var attributes = [AttributeName.service: service]
     attributes[AttributeName.accessGroup] = accessGroup
-    return ItemQuery(kind: kind, attributes: attributes)
+    var query = ItemQuery(kind: kind, attributes: attributes)
+    query.leavesForeignItems = true
+    return query
   }
 
   func passwordKey(_ account: String) -> ItemKey {

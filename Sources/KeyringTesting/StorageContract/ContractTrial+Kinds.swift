@@ -52,9 +52,9 @@ extension ContractTrial {
       let accounts = try scope.accounts()
       try expect(accounts == ["account"], "the accounts of a group are \(accounts)")
     }
-    let count = try storage.service(service, accessGroup: "group").removeAll()
+    let count = try storage.service(service, accessGroup: "group").removeAll().count
     try expect(count == 2, "removing all of a group with two items removed \(count)")
-    let rest = try storage.service(service).removeAll()
+    let rest = try storage.service(service).removeAll().count
     try expect(rest == 4, "removing all of a service with four items left removed \(rest)")
   }
 

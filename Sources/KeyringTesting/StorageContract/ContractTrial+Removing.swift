@@ -45,6 +45,35 @@ extension ContractTrial {
     try expectStored("kept", other, "after removing another service")
   }
 
+  func itemsOfAnyShapeAreListed() throws {
+    let schema = "org.example.Schema"
+    let keys = [
+      password("name"), password("name").with(schema: schema),
+      ItemKey(kind: .password, attributes: ["service": service, "account": "name"]),
+      ItemKey(kind: .password, attributes: ["service": service, "key": "name"], schema: schema),
+      ItemKey(kind: .value, attributes: ["service": service, "username": "name", "folder": ""]),
+    ]
+    for key in keys { try save("\(key)", key, mode: .add) }
+    func listed(_ query: ItemQuery) throws -> Set<ItemKey> {
+      Set(try storage.items(matching: query).map(\.key))
+    }
+    try expect(
+      listed(.service(service)) == Set(keys), "a list of a service isn't that of its items")
+    for (name, count) in ["account": 1, "username": 2, "key": 1] {
+      let query = ItemQuery(attributes: ["service": service, name: "name"])
+      let found = try listed(query)
+      try expect(found.count >= count, "a list by the attribute \"\(name)\" has \(found)")
+      let removed = try storage.removeItems(matching: query)
+      try expect(
+        removed == found.count, "a removal of \(found.count) listed items removed \(removed)")
+      for key in keys where found.contains(key) {
+        try expect(!storage.exists(key), "a removed item is there")
+      }
+    }
+    let left = try listed(.service(service))
+    try expect(left.isEmpty, "removing what is listed left \(left)")
+  }
+
   func removingEverythingIsRefused() throws {
     try save("kept", password())
     for query in [ItemQuery(), ItemQuery(kind: .password)] {

@@ -49,6 +49,11 @@ extension ContractTrial {
       ItemKey(kind: .password, attributes: ["service": service, "username": ""]),
       ItemKey(kind: .internetPassword, attributes: ["server": service]),
       ItemKey(kind: .internetPassword, attributes: ["server": service, "user": ""]),
+      // A schema is a part of the key, whatever is in it.
+      password("name").with(schema: "org.example.Schema"), password("name").with(schema: "name"),
+      password("name").with(schema: ":username"), credentials("name").with(schema: "name"),
+      ItemKey(kind: .custom, attributes: ["service": service], schema: "username"),
+      ItemKey(kind: .internetPassword, attributes: ["server": service], schema: "org.git.Password"),
     ]
     for (index, key) in keys.enumerated() {
       try save("value \(index)", key, mode: .add)

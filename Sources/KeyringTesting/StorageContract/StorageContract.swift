@@ -38,7 +38,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
   case addRefusesPresent
   /// Updating an item that doesn't exist is refused and creates none.
   case updateRefusesAbsent
-  /// Keys that differ in their kind or in any part never affect each other's items.
+  /// Keys that differ in their kind, in any part or in their schema never affect each other's items.
   case keysNeverCollide
   /// Invalid arguments are refused before anything is stored.
   case invalidArgumentsAreRefused
@@ -161,6 +161,10 @@ public enum StorageContract: String, CaseIterable, Sendable {
   /// Requires a way to restart the backend, unless the storage is
   /// ``/KeyringStorage/StorageDurability/temporary``.
   case removalsAreDurable
+
+  // Rule 15: an item that says more about itself is another item, and is listed.
+  /// Items with parts of any name are listed under their keys, and a removal removes exactly the listed ones.
+  case itemsOfAnyShapeAreListed
 
   /// Returns the cases that apply to a type of storage.
   ///
@@ -293,6 +297,7 @@ extension StorageContract {
     case .newItemsAreDurable: (13, .restart, ContractTrial.newItemsAreDurable)
     case .changesAreDurable: (13, .restart, ContractTrial.changesAreDurable)
     case .removalsAreDurable: (13, .restart, ContractTrial.removalsAreDurable)
+    case .itemsOfAnyShapeAreListed: (15, nil, ContractTrial.itemsOfAnyShapeAreListed)
     }
   }
 }

@@ -137,6 +137,14 @@ package final class Program: Sendable {
   /// Stops the program where it is, or lets it go on.
   package func suspend(_ isSuspended: Bool = true) {
     kill(process.processIdentifier, isSuspended ? SIGSTOP : SIGCONT)
+    guard isSuspended else { return }
+    // Until all of its threads have stopped, it still answers.
+    _ = waitUntil {
+      var information = siginfo_t()
+      let options = WSTOPPED | WNOWAIT | WNOHANG
+      let result = waitid(P_PID, id_t(process.processIdentifier), &information, options)
+      return result != 0 || information.si_signo != 0
+    }
   }
 
   /// Tells the program to end, and waits until it has.

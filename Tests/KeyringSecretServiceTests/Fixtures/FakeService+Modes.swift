@@ -21,6 +21,8 @@ extension FakeService {
     ///
     /// Otherwise, it replaces an item that has at least these attributes, as gnome-keyring 42.1 does.
     static let exact = Mode("exact")
+    /// A creation replaces all items that have at least these attributes (oo7 until August 2026).
+    static let containing = Mode("containing")
     /// A replacement is a removal and a creation under a new path, and a search in between finds nothing (oo7).
     ///
     /// Questions that come within 20 ms are answered in between, up to the first search. Changes wait.

@@ -29,12 +29,13 @@ final class KeePassXC {
   ///   - savesAtOnce: `true` if it writes its file after each change. A new installation does.
   ///     Version 2.7.4 crashes when an item changes during the write.
   ///   - screen: The screen for its dialogs. Without a screen, no dialog can be answered.
+  ///   - entry: The fields of an entry that its user has made, by their names.
   ///   - starts: `true` if it's started. Otherwise there are only its files.
   /// - Throws: An error if the keyring doesn't start.
   init(
     on bus: PrivateBus, databases: [String] = ["secrets"], unlocked: Bool = true,
     confirming: Bool = false, savesAtOnce: Bool = false, screen: Screen? = nil,
-    starts: Bool = true
+    entry: [String: String] = [:], starts: Bool = true
   ) throws {
     self.bus = bus
     self.databases = databases
@@ -44,7 +45,7 @@ final class KeePassXC {
       atPath: settings, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     try Data(Self.settings(confirming: confirming, savesAtOnce: savesAtOnce).utf8)
       .write(to: URL(filePath: settings + "/keepassxc.ini"))
-    for database in databases { try make(database) }
+    for database in databases { try make(database, entry) }
     if starts { try start(unlocked: unlocked) }
   }
 
@@ -141,14 +142,16 @@ final class KeePassXC {
 
   func path(of database: String) -> String { "\(home)/\(database).kdbx" }
 
-  private func make(_ database: String) throws {
+  private func make(_ database: String, _ entry: [String: String]) throws {
+    let fields = entry.map { "<String><Key>\($0)</Key><Value>\($1)</Value></String>" }.joined()
     let description = """
       <?xml version="1.0" encoding="UTF-8"?>
       <KeePassFile><Meta><DatabaseName>\(database)</DatabaseName><CustomData>
       <Item><Key>FDO_SECRETS_EXPOSED_GROUP</Key>
       <Value>{00000000-0000-0000-0000-000000000001}</Value></Item></CustomData></Meta>
-      <Root><Group><UUID>AAAAAAAAAAAAAAAAAAAAAQ==</UUID><Name>Root</Name></Group></Root>
-      </KeePassFile>
+      <Root><Group><UUID>AAAAAAAAAAAAAAAAAAAAAQ==</UUID><Name>Root</Name>
+      \(entry.isEmpty ? "" : "<Entry><UUID>AAAAAAAAAAAAAAAAAAAAAg==</UUID>\(fields)</Entry>")
+      </Group></Root></KeePassFile>
       """
     let file = "\(home)/\(database).xml"
     try Data(description.utf8).write(to: URL(filePath: file))

@@ -72,7 +72,7 @@ enum Fault: CaseIterable {
   case deletesBeforeItSaves, keepsTheOldLogin
   case cutsAtNUL, readsEmptyAsMissing, normalizesText, normalizesNames
   case countsAbsentAsRemoved, removesWhatIsLocked
-  case removesByPrefix, removesWithoutAName
+  case removesByPrefix, removesWithoutAName, listsOnlyUsualParts
   case forgetsLabels, dropsSecretsWithLabels, ignoresSearchedAttributes, listsOldestFirst
   case stopsTheClock
   case printsSecrets
@@ -109,6 +109,7 @@ enum Fault: CaseIterable {
     case .removesWhatIsLocked: .removingLockedFails
     case .removesByPrefix: .removingServiceLeavesOthers
     case .removesWithoutAName: .removingEverythingIsRefused
+    case .listsOnlyUsualParts: .itemsOfAnyShapeAreListed
     case .forgetsLabels: .metadataReadsBack
     case .dropsSecretsWithLabels: .labelChangesAlone
     case .ignoresSearchedAttributes: .attributesAreSearchable
@@ -288,6 +289,8 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
       return limit.map(items.suffix) ?? items
     case .readsMissingAsEmpty where items.isEmpty:
       return query.key.map { [SecureItem(key: $0, secret: Secret(""))] } ?? []
+    case .listsOnlyUsualParts where query.key == nil:
+      return items.filter { $0.key.schema == nil && $0.key.attributes["account"] == nil }
     case .readsUndecodableAsMissing:
       return items.filter { $0.secret?.text != nil }
     case .listsOldestFirst:

@@ -21,6 +21,7 @@ enum ItemFile {
   private struct Record: Codable {
     var kind: String
     var key: [String: String]
+    var schema: String?
     var secret: Data
     var label: String?
     var attributes: [String: String]?
@@ -38,7 +39,8 @@ enum ItemFile {
     }
     return try JSONDecoder().decode([Record].self, from: data).map { record in
       SecureItem(
-        key: ItemKey(kind: ItemKind(rawValue: record.kind), attributes: record.key),
+        key: ItemKey(
+          kind: ItemKind(rawValue: record.kind), attributes: record.key, schema: record.schema),
         secret: Secret(bytes: record.secret), label: record.label, attributes: record.attributes,
         created: record.created, modified: record.modified, isLocked: false)
     }
@@ -47,7 +49,7 @@ enum ItemFile {
   static func write(_ items: [SecureItem], to url: URL) throws {
     let records = items.map { item in
       Record(
-        kind: item.key.kind.rawValue, key: item.key.attributes,
+        kind: item.key.kind.rawValue, key: item.key.attributes, schema: item.key.schema,
         secret: item.secret?.withUnsafeBytes { Data($0) } ?? Data(), label: item.label,
         attributes: item.attributes, created: item.created, modified: item.modified)
     }

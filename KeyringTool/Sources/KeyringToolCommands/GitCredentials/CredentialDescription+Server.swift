@@ -19,7 +19,9 @@ extension CredentialDescription {
 
   /// The key of the item that has the credential, or `nil` if a part is missing or git says not to store it.
   ///
-  /// A credential that isn't a password, such as a token with the type "Bearer", has a kind of its own.
+  /// A password has the schema by which git-credential-libsecret stores its own since git 2.47, so that this helper
+  /// replaces it. A credential that isn't a password, such as a token with the type "Bearer", has a kind of its own.
+  /// With that schema, the helper would take it for a password, and replace or remove it.
   var key: ItemKey? {
     guard var parts = place, !isEphemeral else { return nil }
     parts["user"] = username
@@ -28,7 +30,7 @@ extension CredentialDescription {
       return ItemKey(kind: .gitCredential, attributes: parts)
     }
     return username == nil || password == nil
-      ? nil : ItemKey(kind: .internetPassword, attributes: parts)
+      ? nil : ItemKey(kind: .internetPassword, attributes: parts, schema: "org.git.Password")
   }
 
   /// Returns `true` if an item's key has the same place.

@@ -66,15 +66,19 @@ extension SecureStorage {
   fileprivate func store(_ description: CredentialDescription) throws(SecureStorageError) {
     guard let key = description.key else { return }
     // Without a user, a description matches the items of all users.
-    let old = try items(matching: description).first { item in
+    let old = try items(matching: description).filter { item in
       item.key.kind == key.kind
         && ["authtype", "user"].allSatisfy {
           item.key.attributes[$0] ?? "" == key.attributes[$0] ?? ""
         }
     }
-    let known = old.flatMap { CredentialDescription($0) }
-    let new = known.map(description.keeping) ?? description
-    if new.stored != known?.stored { try setSecret(new.stored, for: old?.key ?? key) }
+    let known = old.map { (key: $0.key, description: CredentialDescription($0)) }
+    let new = known.first?.description.map(description.keeping) ?? description
+    if known.isEmpty { try setSecret(new.stored, for: key) }
+    // Earlier versions, "set" and other helpers store items without the schema. None of them may become stale.
+    for (key, description) in known where description?.stored != new.stored {
+      try setSecret(new.stored, for: key)
+    }
   }
 
   /// Removes every item that matches a description.
@@ -100,8 +104,9 @@ extension SecureStorage {
     attributes["user"] = description.username
     let kinds: [ItemKind] =
       description.allowsTypes ? [.internetPassword, .gitCredential] : [.internetPassword]
-    let query = ItemQuery(
+    var query = ItemQuery(
       kind: kinds.count == 1 ? kinds[0] : nil, attributes: attributes, details: .secret)
+    query.leavesForeignItems = true
     return try items(matching: query).filter {
       kinds.contains($0.key.kind) && description.isFor($0.key)
     }

@@ -22,8 +22,10 @@ final class ItemCache: Sendable {
 
     /// Returns `true` if the entry has some details, and hasn't expired.
     func has(_ details: ItemQuery.Details) -> Bool {
-      if item != nil, !details.isSubset(of: self.details) { return false }
-      return end.map { $0 > .now } ?? true
+      // A comparison with nil would copy the item.
+      if case .some = item, !details.isSubset(of: self.details) { return false }
+      if let end, end <= .now { return false }
+      return true
     }
   }
 
@@ -309,14 +311,5 @@ final class ItemCache: Sendable {
         throw error.during(operation)
       }
     }
-  }
-}
-
-extension ItemKey {
-  /// Returns `true` if one item may be found under both keys.
-  ///
-  /// An item of another program is found under a key if it has all parts of that key.
-  fileprivate func mayShareItem(with other: ItemKey) -> Bool {
-    attributes.allSatisfy { name, value in other.attributes[name]?.hasSameBytes(value) ?? true }
   }
 }

@@ -63,7 +63,9 @@ extension LayeredStorage {
     // A layer that stays locked can't say what it has.
     (search.details, search.limit, search.allowsUnlocking) = ([], nil, true)
     let keys: [ItemKey] =
-      if let key = query.key { [key] } else { try await writing.items(matching: search).map(\.key) }
+      if let key = query.key { [key] } else {
+        try await writing.items(matching: search).map(\.key).filter(canLookFor)
+      }
     for (position, layer) in layers.enumerated() where position != index {
       let isFree = try await layer.required.answer(true) {
         [search] (storage) async throws(SecureStorageError) in

@@ -76,7 +76,7 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
       }
       // An item of an earlier layer hides these even if it doesn't match the query.
       let hidden = try await self.items(
-        for: items.map(\.key), details: [], in: layers.prefix(index),
+        for: items.map(\.key).filter(canLookFor), details: [], in: layers.prefix(index),
         unlocking: query.allowsUnlocking)
       found += items.filter { hidden[$0.key] == nil }
     }

@@ -20,7 +20,7 @@ struct PortabilityTests {
     let settings = Settings()
     settings.authToken = "s3cret"
     #expect(settings.authToken == "s3cret")
-    #expect(try SecureProperties(of: settings).removeAll() == 1)
+    #expect(try SecureProperties(of: settings).removeAll().count == 1)
   }
 
   /// Without an entitlement, a Mac has none either.
