@@ -288,7 +288,7 @@ extension Provider {
   /// Returns `true` if the provider shows a secret in an attribute.
   ///
   /// In KeePassXC 2.7.4 to 2.8.0, it's the seed of one-time codes in `otp`, or of another program's in `TOTP Seed`, and
-  /// the key of a passkey.
+  /// the key of a passkey. Version 2.7.4 shows all of them, and 2.7.10 not all.
   func keepsSecret(inAttribute name: String) -> Bool {
     program == .keepassxc
       && (["otp", "TOTP Seed", "TOTP Settings"].contains(name) || name.hasPrefix("KPEX_PASSKEY_"))
