@@ -4,6 +4,7 @@ import Foundation
 import Keyring
 import KeyringMigration
 import KeyringStorage
+import Synchronization
 import TestPrograms
 import Testing
 
@@ -61,88 +62,72 @@ import Testing
   }
 
   @Test func `a missing file has no values`() throws {
-    #expect(try PlaintextSource.netrcFile("/nonexistent/.netrc").entries().isEmpty)
+    #expect(try PlaintextSource.environmentFile("/nonexistent/.env").entries().isEmpty)
   }
 
-  /// The content of `.netrc`, the passwords in it, and what is left.
-  private static let netrc: [(content: String, values: [String: String], rest: String)] = [
-    ("machine h login a password p\n", ["h a": "p"], ""),
-    ("machine h password p", ["h": "p"], ""),
-    ("\u{FEFF}machine h login a password p\r\n# c\r\n", ["h a": "p"], "\u{FEFF}# c\r\n"),
-    (
-      "# c\nmachine h\n\tlogin a # of ada\n\tpassword p\n\nmachine i user b password q # last\n",
-      ["h a": "p", "i b": "q"], "# c\n\n # last\n"
-    ),
-    (#"machine h login "a b" password "p \"\\ #q""#, ["h a b": #"p "\ #q"#], ""),
-    ("machine h login a password p# machine i password q\n", ["h a": "p#", "i": "q"], ""),
-    ("machine h login a password \u{1F511}\"x\n", ["h a": "\u{1F511}\"x"], ""),
-    ("machine h login a password \"\"\n", ["h a": ""], ""),
-    (
-      "macdef m\nmachine no password no\n\nmachine h login a password p\nmachine h login b "
-        + "password q\n",
-      ["h a": "p", "h b": "q"], "macdef m\nmachine no password no\n\n"
-    ),
-    (
-      "machine h login a\nmachine i login b account c password q\ndefault login d password r\n",
-      [:],
-      "machine h login a\nmachine i login b account c password q\ndefault login d password r\n"
-    ),
+  @Test func `an unclear value is named, and others are moved`() throws {
+    let text = "A=1\nB=\"s3cret\\$\"\nC=2\nD=s3cret\nD=s3cret\n"
+    let file = try TemporaryFile(text)
+    let entries = try PlaintextSource.environmentFile(file.path).entries()
+    let unclear = entries.filter { if case .unusable = $0.kind { true } else { false } }
+    #expect(unclear.map(\.path) == [["B"], ["D"], ["D"]] && unclear.map(\.line) == [2, 4, 5])
+    #expect(try move(.environmentFile(file.path)) == ["A": "1", "C": "2"])
+    #expect(try file.content == "B=\"s3cret\\$\"\nD=s3cret\nD=s3cret\n")
+  }
+
+  /// The members to move from JSON, and what is left.
+  private static let json: [(content: String, paths: [[String]], rest: String)] = [
+    (#"{"a":"1", "b":"2", "c":"3"}"#, [["b"], ["c"]], #"{"a":"1"}"#),
+    (#"{"a":"1", "b":"2", "c":"3"}"#, [["a"], ["c"]], #"{"b":"2"}"#),
+    (#"{"a":"1", "b":"2", "c":"3"}"#, [["c"], ["a"], ["b"]], "{}"),
+    (#"{"a":{"b":"1","c":"2"},"d":"3"}"#, [["a", "b"], ["a", "c"], ["d"]], #"{"a":{}}"#),
+    (#"{"a":{"b":"1","c":{"d":"2"}}}"#, [["a", "c", "d"], ["a", "b"]], #"{"a":{"c":{}}}"#),
   ]
 
-  @Test(arguments: netrc) func `the entries of a netrc file are moved`(
-    content: String, values: [String: String], rest: String
+  @Test(arguments: json) func `members are cut out together`(
+    content: String, paths: [[String]], rest: String
   ) throws {
     let file = try TemporaryFile(content)
-    #expect(try move(.netrcFile(file.path)) == values)
+    let mappings = paths.map { path in
+      let key = ItemKey.password(service: "s", account: path.joined())
+      return PlaintextMapping(path: path, as: key) { SecureItem(key: key, secret: $0) }
+    }
+    try Migration(of: mappings, from: .jsonFile(file.path), to: storage).move()
     #expect(try file.content == rest)
   }
 
-  @Test func `entries that no item can keep are told with their lines`() throws {
-    let file = try TemporaryFile(Self.netrc[9].content)
-    let entries = try PlaintextSource.netrcFile(file.path).entries()
-    #expect(entries.map(\.line) == [1, 2, 3])
-    #expect(entries.allSatisfy { if case .unusable = $0.kind { true } else { false } })
+  @Test func `a member of an object with a name that occurs twice is unusable`() throws {
+    let file = try TemporaryFile(#"{"a":{"b":"1"},"a":{"c":"2"},"\u0061b":"3"}"#)
+    let entries = try PlaintextSource.jsonFile(file.path).entries()
+    #expect(entries.map(\.path) == [["a", "b"], ["a", "c"], ["ab"]])
+    #expect(entries.map { $0.kind == .text } == [false, false, true])
   }
 
-  @Test(arguments: [
-    (#"machine h password s3\cret"#, SecureStorageError.Code.undecodable),
-    (#"machine h password "s3\ncret""#, .undecodable),
-    ("machine h password \"s3cret", .undecodable),
-    ("machine h password \"s3cret\"x", .undecodable), ("machine h password", .undecodable),
-    ("machine h login a s3cret p", .undecodable), ("s3cret", .undecodable),
-    ("machine h login a password #s3cret", .undecodable),
-    ("machine", .undecodable),
-    ("machine h password s3cret machine h password x", .ambiguous),
-  ])
-  func `a netrc file that programs read differently is refused`(
-    content: String, code: SecureStorageError.Code
-  ) throws {
-    let file = try TemporaryFile("\n" + content)
-    let error = #expect(throws: SecureStorageError.self) {
-      try PlaintextSource.netrcFile(file.path).entries()
+  @Test func `an app reads a format of its own`() throws {
+    let file = try TemporaryFile("a:1;b:2;")
+    let source = PlaintextSource.file(file.path) { content in
+      content.text == "a:1;b:2;"
+        ? [PlaintextEntry(path: ["a"], kind: .text, secret: Secret("1"), range: 0..<4)] : []
     }
-    #expect(error?.code == code)
-    #expect(error?.description.contains("s3") == false)
-    #expect(code == .ambiguous || error?.message.contains("Line 2") == true)
+    #expect(try move(source) == ["a": "1"])
+    #expect(try file.content == "b:2;")
   }
 
-  @Test func `the lines of git's helper are moved`() throws {
-    let file = try TemporaryFile(
-      "https://a:p%40%2F%25@h\n\nhttps://a:q@h:8443/x.git\nno line of git: s3cret\nhttps://b@h\n")
-    let entries = try PlaintextSource.gitCredentialsFile(file.path).entries()
-    #expect(entries.map(\.line) == [1, 3, 4, 5])
-    #expect(entries.map(\.path) == [["https://a@h"], ["https://a@h:8443/x.git"], [], []])
-    #expect(
-      try move(.gitCredentialsFile(file.path))
-        == ["https://a@h": "p@/%", "https://a@h:8443/x.git": "q"])
-    #expect(try file.content == "\nno line of git: s3cret\nhttps://b@h\n")
-  }
-
-  @Test func `a password with an @ that isn't encoded isn't a part of a name`() throws {
-    let file = try TemporaryFile("https://ada:pa@s3cret@h\nhttps://a:p@h/x@y\n")
-    let entries = try PlaintextSource.gitCredentialsFile(file.path).entries()
-    #expect(entries.map(\.path) == [[], ["https://a@h/x@y"]])
-    #expect(entries[0].kind == .unusable("isn't a URL with a login and a password"))
+  @Test func `a file is parsed as often for many values as for one`() throws {
+    let counts = try [1, 100].map { count in
+      let file = try TemporaryFile(String(repeating: "x", count: count))
+      let parses = Mutex(0)
+      let source = PlaintextSource.file(file.path) { content in
+        parses.withLock { $0 += 1 }
+        return (0..<content.count).map {
+          PlaintextEntry(path: ["\($0)"], kind: .text, secret: Secret("x"), range: $0..<$0 + 1)
+        }
+      }
+      #expect(try move(source).count == 100 || count == 1)
+      #expect(try file.content.isEmpty)
+      return parses.withLock(\.self)
+    }
+    #expect(counts[0] == counts[1])
   }
 
   @Test(arguments: ["\n", "\r", "\r\n"]) func `lines are counted by their ends`(
@@ -151,32 +136,5 @@ import Testing
     let file = try TemporaryFile("# c\(end)\(end)A=1\(end)B='x\(end)y'\(end)C=2")
     let entries = try PlaintextSource.environmentFile(file.path).entries()
     #expect(entries.map(\.line) == [3, 4, 6])
-  }
-
-  @Test func `a token that is used as the login has no name`() throws {
-    let urls = try TemporaryFile("https://t0ken:x-oauth-basic@h\nhttps://t0ken:@h\n")
-    let netrc = try TemporaryFile("machine h login t0ken password x-oauth-basic\n")
-    let entries =
-      try PlaintextSource.gitCredentialsFile(urls.path).entries()
-      + PlaintextSource.netrcFile(netrc.path).entries()
-    #expect(entries.map(\.line) == [1, 2, 1])
-    for entry in entries {
-      #expect(entry.kind == .unusable("has a token as the login, which an item would show"))
-      #expect(!entry.path.contains { $0.contains("t0ken") })
-    }
-  }
-
-  @Test(arguments: [
-    ("https://a:s3%4@h\n", SecureStorageError.Code.undecodable),
-    ("https://a:s3%zz@h", .undecodable), ("https://a:s3@h\nhttps://a:x@h\n", .ambiguous),
-  ])
-  func `an unclear line of git's helper is refused`(
-    content: String, code: SecureStorageError.Code
-  ) throws {
-    let file = try TemporaryFile(content)
-    let error = #expect(throws: SecureStorageError.self) {
-      try PlaintextSource.gitCredentialsFile(file.path).entries()
-    }
-    #expect(error?.code == code && error?.description.contains("s3") == false)
   }
 }

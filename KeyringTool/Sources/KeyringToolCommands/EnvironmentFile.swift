@@ -36,6 +36,12 @@ public struct EnvironmentFile: Sendable {
     self.path = path
     variables = try PlaintextSource.environmentFile(path).entries().map { entry in
       let name = entry.path.joined()
+      if case .unusable(let problem) = entry.kind {
+        throw ToolFailure(
+          "The value of \(Self.place(name, entry.line, path)) \(problem).",
+          recoverySuggestion: "Write it so that every reader of such files understands it.",
+          status: .damaged)
+      }
       let isReference = entry.secret.withUnsafeBytes {
         $0.starts(with: SecretReference.scheme.utf8)
       }

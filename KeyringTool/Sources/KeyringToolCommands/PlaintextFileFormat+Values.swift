@@ -42,11 +42,11 @@ extension PlaintextFileFormat {
     }
   }
 
-  /// Returns the reason why none of the values is made from an entry, or `nil` if there is nothing to say.
-  func problem(of entry: PlaintextEntry, values: [PlaintextImport.Value]) -> String? {
+  /// Returns the reason why no value on certain lines is made from an entry, or `nil` if there is nothing to say.
+  func problem(of entry: PlaintextEntry, lines: Set<Int>) -> String? {
     if case .unusable(let problem) = entry.kind { return problem }
     // Here, each line has one entry.
-    let isMissing = self == .gitCredentials && !values.contains { $0.line == entry.line }
+    let isMissing = self == .gitCredentials && !lines.contains(entry.line)
     return isMissing ? "isn't a URL that git's helper finds" : nil
   }
 
@@ -99,7 +99,8 @@ private struct DockerLogin {
     guard let content else { return nil }
     var (user, secret) = (content.username, content.password.map { Secret($0) })
     if let auth = content.auth, !auth.isEmpty {
-      guard let pair = Data(base64Encoded: auth), let colon = pair.firstIndex(of: UInt8(ascii: ":"))
+      guard let pair = Data(base64Encoded: auth, options: .ignoreUnknownCharacters),
+        let colon = pair.firstIndex(of: UInt8(ascii: ":"))
       else { return nil }
       user = String(validating: pair[..<colon], as: UTF8.self)
       // As docker does, this drops NULs at the end.

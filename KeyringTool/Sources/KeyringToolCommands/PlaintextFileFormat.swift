@@ -90,8 +90,8 @@ public enum PlaintextFileFormat: String, Sendable, CaseIterable {
     switch self {
     case .environment: .environmentFile(path)
     case .json, .docker: .jsonFile(path)
-    case .netrc: .netrcFile(path)
-    case .gitCredentials: .gitCredentialsFile(path)
+    case .netrc: .file(path, entries: NetrcFormat.entries)
+    case .gitCredentials: .file(path, entries: GitCredentialsFormat.entries)
     }
   }
 

@@ -50,8 +50,9 @@ public struct PlaintextImport: Sendable {
         recoverySuggestion: "List the names with --dry-run.", status: .notFound)
     }
     values = names.isEmpty ? all : all.filter { names.contains($0.name) }
+    let lines = Set(all.map(\.line))
     let refusals = entries.compactMap { entry -> String? in
-      format.problem(of: entry, values: all).map {
+      format.problem(of: entry, lines: lines).map {
         "not imported: line \(entry.line) of \(path) \($0)".printable
       }
     }

@@ -6,14 +6,20 @@ extension Secret {
     withUnsafeBytes { Secret(copying: UnsafeRawBufferPointer(rebasing: $0[range])) }
   }
 
-  /// Returns a copy of the bytes without a range.
-  package func removing(_ range: Range<Int>) -> Secret {
+  /// Returns a copy of the bytes without some ranges, which may overlap.
+  package func removing(_ ranges: [Range<Int>]) -> Secret {
     withUnsafeBytes { bytes in
-      Secret(capacity: count - range.count) { room in
-        room.copyBytes(from: bytes[..<range.lowerBound])
-        UnsafeMutableRawBufferPointer(rebasing: room[range.lowerBound...])
-          .copyBytes(from: bytes[range.upperBound...])
-        return room.count
+      Secret(capacity: count) { room in
+        var (start, end) = (0, 0)
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) + [count..<count] {
+          if start < range.lowerBound {
+            let kept = bytes[start..<range.lowerBound]
+            UnsafeMutableRawBufferPointer(rebasing: room[end...]).copyBytes(from: kept)
+            end += kept.count
+          }
+          start = max(start, range.upperBound)
+        }
+        return end
       }
     }
   }

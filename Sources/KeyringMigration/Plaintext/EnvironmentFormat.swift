@@ -3,34 +3,21 @@
 internal import KeyringStorage
 
 /// A format with one `NAME=value` per line.
-struct EnvironmentFormat: PlaintextFormat {
-  func names(in content: Secret) throws(PlaintextFormatError) -> [PlaintextName] {
+enum EnvironmentFormat {
+  @Sendable static func parts(
+    of content: Secret
+  ) throws(PlaintextFormatError) -> [PlaintextPart] {
     try content.withUnsafeBytes { (bytes) throws(PlaintextFormatError) in
       try EnvironmentParser(bytes: bytes).lines()
-    }.map { PlaintextName(path: [$0.name], position: $0.range.lowerBound) }
-  }
-
-  func part(at path: [String], in content: Secret) throws(PlaintextFormatError) -> PlaintextPart? {
-    guard let name = path.first, path.count == 1 else {
-      throw PlaintextFormatError(
-        "The path of a variable must have one name.", code: .invalidArgument)
-    }
-    let lines = try content.withUnsafeBytes { (bytes) throws(PlaintextFormatError) in
-      try EnvironmentParser(bytes: bytes).lines()
-    }.filter { $0.name == name }
-    guard lines.count < 2 else {
-      // Readers of the file differ in which of them counts.
-      let numbers = lines.map { String($0.number) }.joined(separator: ", ")
-      throw PlaintextFormatError(
-        "The variable \"\(name)\" is set several times, on lines \(numbers).", code: .ambiguous)
-    }
-    guard let line = lines.first else { return nil }
-    switch line.value {
-    case .plain(let range): return (.text(content[range]), line.range)
-    case .quoted(let range, let hasEscapes):
-      return (.text(content[range].decoded(hasEscapes: hasEscapes)), line.range)
-    case .ambiguous(let reason):
-      throw PlaintextFormatError("The value of \"\(name)\" on line \(line.number) \(reason).")
+    }.map { line in
+      PlaintextPart(path: [line.name], range: line.range) { content in
+        switch line.value {
+        case .plain(let range): .value(.text(content[range]))
+        case .quoted(let range, let hasEscapes):
+          .value(.text(content[range].decoded(hasEscapes: hasEscapes)))
+        case .ambiguous(let problem): .unusable(problem)
+        }
+      }
     }
   }
 }

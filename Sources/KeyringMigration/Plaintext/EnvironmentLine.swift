@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A variable in an environment file.
-struct EnvironmentLine {
-  enum Value {
+struct EnvironmentLine: Sendable {
+  enum Value: Sendable {
     case plain(Range<Int>)
     case quoted(Range<Int>, hasEscapes: Bool)
     /// A value that readers of such files understand in different ways, with the rest of a sentence about it.
@@ -10,8 +10,6 @@ struct EnvironmentLine {
   }
 
   let name: String
-  /// The number of the line with the name.
-  let number: Int
   let value: Value
   /// The range to cut out: the line or lines, up to a comment after the value.
   let range: Range<Int>

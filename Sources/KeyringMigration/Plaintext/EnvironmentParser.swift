@@ -46,7 +46,7 @@ struct EnvironmentParser: TextScanner {
       throw PlaintextFormatError("Line \(number) isn't NAME=value.")
     }
     func line(_ value: EnvironmentLine.Value, to end: Int) -> EnvironmentLine {
-      EnvironmentLine(name: name, number: number, value: value, range: start..<end)
+      EnvironmentLine(name: name, value: value, range: start..<end)
     }
     let quote = byte(at: valueStart)
     guard let quote, [UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "`")].contains(quote)
@@ -75,7 +75,9 @@ struct EnvironmentParser: TextScanner {
   private func plain(_ range: Range<Int>, _ comment: Int?) -> EnvironmentLine.Value {
     if comment == range.lowerBound { return .ambiguous("could be a comment") }
     let hasOthers = range.contains { position in
-      Self.otherBlanks.contains { bytes[position..<range.upperBound].starts(with: $0) }
+      // Most bytes begin no such blank.
+      !(UInt8(ascii: " ")...UInt8(ascii: "~")).contains(bytes[position])
+        && Self.otherBlanks.contains { bytes[position..<range.upperBound].starts(with: $0) }
     }
     return hasOthers ? .ambiguous("has special blanks and no quotes") : .plain(range)
   }

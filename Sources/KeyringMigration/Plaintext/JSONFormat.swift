@@ -3,80 +3,57 @@
 internal import KeyringStorage
 
 /// A JSON object, in which a path consists of the names of members.
-struct JSONFormat: PlaintextFormat {
+enum JSONFormat {
   private struct Anything: Decodable {
     init(from decoder: any Decoder) {}
   }
 
-  func names(in content: Secret) throws(PlaintextFormatError) -> [PlaintextName] {
+  @Sendable static func parts(
+    of content: Secret
+  ) throws(PlaintextFormatError) -> [PlaintextPart] {
     // The scanner relies on valid JSON.
-    guard isJSON(content) else { throw PlaintextFormatError("The file isn't JSON.") }
+    guard content.isUTF8, content.decoded(as: Anything.self) != nil else {
+      throw PlaintextFormatError("The file isn't JSON.")
+    }
     return try content.withUnsafeBytes { (bytes) throws(PlaintextFormatError) in
       let scanner = JSONScanner(bytes: bytes)
-      guard scanner.members(ofObjectAt: scanner.root) != nil else {
+      guard let members = scanner.members(ofObjectAt: scanner.root) else {
         throw PlaintextFormatError("The file isn't a JSON object.")
       }
-      return names(at: [], scanner.root, scanner, content)
+      var parts: [PlaintextPart] = []
+      add(members, at: [], isListed: true, scanner, content, to: &parts)
+      return parts
     }
   }
 
-  /// Returns the names of the values in an object, in objects inside of it as well.
-  private func names(
-    at path: [String], _ start: Int, _ scanner: JSONScanner, _ content: Secret
-  ) -> [PlaintextName] {
-    (scanner.members(ofObjectAt: start) ?? []).flatMap { member in
+  /// Adds the members of an object, each before those that are in it.
+  private static func add(
+    _ members: [JSONScanner.Member], at path: [String], isListed: Bool, _ scanner: JSONScanner,
+    _ content: Secret, to parts: inout [PlaintextPart]
+  ) {
+    for member in members {
       let path = path + [member.name]
-      let isObject = scanner.byte(at: member.value.lowerBound) == UInt8(ascii: "{")
+      let inner = scanner.members(ofObjectAt: member.value.lowerBound)
       let isCredential =
-        isObject && content[member.value].decoded(as: ExternalCredential.self) != nil
-      return isObject && !isCredential
-        ? names(at: path, member.value.lowerBound, scanner, content)
-        : [PlaintextName(path: path, position: member.range.lowerBound)]
-    }
-  }
-
-  func part(at path: [String], in content: Secret) throws(PlaintextFormatError) -> PlaintextPart? {
-    guard let member = try member(at: path, in: content) else { return nil }
-    let json = content[member.value]
-    if json == Secret("null") { return (nil, member.range) }
-    guard json.withUnsafeBytes({ $0.first }) == UInt8(ascii: "\"") else {
-      return (.json(json), member.range)
-    }
-    guard let text = json.decoded(as: String.self) else {
-      throw PlaintextFormatError("The value \"\(path.joined(separator: "."))\" isn't text.")
-    }
-    return (.text(Secret(text)), member.range)
-  }
-
-  private func member(
-    at path: [String], in content: Secret
-  ) throws(PlaintextFormatError) -> JSONScanner.Member? {
-    guard !path.isEmpty else {
-      throw PlaintextFormatError("A path must have a name.", code: .invalidArgument)
-    }
-    // The scanner relies on valid JSON.
-    guard isJSON(content) else { throw PlaintextFormatError("The file isn't JSON.") }
-    return try content.withUnsafeBytes { (bytes) throws(PlaintextFormatError) in
-      let scanner = JSONScanner(bytes: bytes)
-      var (found, start): (JSONScanner.Member?, Int) = (nil, scanner.root)
-      for name in path {
-        guard let members = scanner.members(ofObjectAt: start) else {
-          throw PlaintextFormatError(
-            "The value that should contain \"\(name)\" isn't a JSON object.")
-        }
-        let same = members.filter { $0.name.hasSameBytes(name) }
-        guard same.count < 2 else {
-          throw PlaintextFormatError(
-            "The member \"\(name)\" occurs several times.", code: .ambiguous)
-        }
-        guard let member = same.first else { return nil }
-        (found, start) = (member, member.value.lowerBound)
+        inner?.count == 2 && content[member.value].decoded(as: ExternalCredential.self) != nil
+      var part = PlaintextPart(path: path, range: member.range) { value($0[member.value]) }
+      part.endOfPrevious = member.endOfPrevious
+      part.isLast = member.isLast
+      part.isObject = inner != nil
+      part.isListed = isListed && (inner == nil || isCredential)
+      parts.append(part)
+      if let inner {
+        add(inner, at: path, isListed: isListed && !isCredential, scanner, content, to: &parts)
       }
-      return found
     }
   }
 
-  private func isJSON(_ content: Secret) -> Bool {
-    content.isUTF8 && content.decoded(as: Anything.self) != nil
+  private static func value(_ json: Secret) -> PlaintextPart.Value {
+    if json == Secret("null") { return .none }
+    guard json.withUnsafeBytes({ $0.first }) == UInt8(ascii: "\"") else {
+      return .value(.json(json))
+    }
+    return json.decoded(as: String.self).map { .value(.text(Secret($0))) }
+      ?? .unusable("isn't text")
   }
 }

@@ -7,8 +7,12 @@ struct JSONScanner: TextScanner {
   struct Member {
     let name: String
     let value: Range<Int>
-    /// The range to cut out to remove the member, including one comma if there is one.
+    /// The range to cut out to remove the member, including the comma after it if there is one.
     let range: Range<Int>
+    /// The end of the value before it, or its own start.
+    let endOfPrevious: Int
+    /// Indicates whether no comma follows.
+    let isLast: Bool
   }
 
   static let blanks = [" ", "\t", "\n", "\r"].map(UInt8.init(ascii:))
@@ -30,16 +34,25 @@ struct JSONScanner: TextScanner {
       let delimiter = pastBlanks(from: value.upperBound)
       let hasNext = byte(at: delimiter) == UInt8(ascii: ",")
       position = hasNext ? pastBlanks(from: delimiter + 1) : delimiter
-      // Include the comma after the member, or the one before it if the member is the last.
-      let range = hasNext ? nameStart..<position : (previousEnd ?? nameStart)..<value.upperBound
-      let name = Secret(copying: UnsafeRawBufferPointer(rebasing: bytes[nameStart..<nameEnd]))
       // Skip a name that isn't valid text, such as half a surrogate pair. No path can name it.
-      if let name = name.decoded(as: String.self) {
-        members.append(Member(name: name, value: value, range: range))
+      if let name = name(nameStart..<nameEnd) {
+        members.append(
+          Member(
+            name: name, value: value,
+            range: nameStart..<(hasNext ? position : value.upperBound),
+            endOfPrevious: previousEnd ?? nameStart, isLast: !hasNext))
       }
       previousEnd = value.upperBound
     }
     return members
+  }
+
+  private func name(_ range: Range<Int>) -> String? {
+    let quoted = UnsafeRawBufferPointer(rebasing: bytes[range])
+    // Only an escape sequence needs a decoder.
+    return quoted.contains(UInt8(ascii: "\\"))
+      ? Secret(copying: quoted).decoded(as: String.self)
+      : String(decoding: quoted.dropFirst().dropLast(), as: UTF8.self)
   }
 
   private func valueRange(at start: Int) -> Range<Int> {

@@ -20,10 +20,24 @@ public struct PlaintextEntry: Sendable {
   public let path: [String]
   /// The number of the line in the file, from 1.
   public let line: Int
+  /// The range to cut out of the file to remove the value.
+  let range: Range<Int>
   /// The kind of value.
   public let kind: Kind
   /// The text or the JSON, or nothing if the value is unusable.
   public let secret: Secret
+
+  /// Creates an entry that a closure of ``PlaintextSource/file(_:entries:)`` has found.
+  ///
+  /// - Parameters:
+  ///   - path: The names of the value, which must be the only one under them.
+  ///   - kind: The kind of value.
+  ///   - secret: The text or the JSON.
+  ///   - range: The bytes of the file to cut out if the value is moved.
+  public init(path: [String], kind: Kind, secret: Secret, range: Range<Int>) {
+    (self.path, self.kind, self.secret, self.range) = (path, kind, secret, range)
+    line = 0
+  }
 
   /// Returns a mapping of the value to an item of its kind.
   ///
@@ -42,34 +56,27 @@ public struct PlaintextEntry: Sendable {
 }
 
 extension PlaintextEntry {
-  /// Creates an entry for a value in a file.
-  init(_ name: PlaintextName, _ value: ExternalValue, in content: Secret) {
-    path = name.path
-    line = Self.line(name, content)
+  /// Creates an entry for a part of a file, or returns `nil` if the part has no value.
+  init?(_ path: [String], _ value: PlaintextPart.Value, line: Int) {
+    (self.path, self.line, range) = (path, line, 0..<0)
     switch value {
-    case .text(let text), .bytes(let text):
-      kind = .text
-      secret = text
-    case .json(let json):
+    case .value(.text(let text)), .value(.bytes(let text)): (kind, secret) = (.text, text)
+    case .value(.json(let json)):
       kind = json.decoded(as: ExternalCredential.self) == nil ? .json : .credential
       secret = json
+    case .none: return nil
+    case .unusable(let problem): (kind, secret) = (.unusable(problem), Secret(""))
     }
   }
 
-  /// Creates an entry for a value from which no item can be made.
-  init(_ name: PlaintextName, unusable problem: String, in content: Secret) {
-    (path, line) = (name.path, Self.line(name, content))
-    (kind, secret) = (.unusable(problem), Secret(""))
-  }
-
-  private static func line(_ name: PlaintextName, _ content: Secret) -> Int {
-    content.withUnsafeBytes { bytes in
-      // A pair of both ends one line.
-      bytes[..<name.position].indices.count { position in
-        bytes[position] == UInt8(ascii: "\r")
-          || bytes[position] == UInt8(ascii: "\n")
-            && (position == 0 || bytes[position - 1] != UInt8(ascii: "\r"))
-      } + 1
+  /// The part of the file that the entry stands for.
+  var part: PlaintextPart {
+    PlaintextPart(path: path, range: range) { [kind, secret] _ in
+      switch kind {
+      case .text: .value(.bytes(secret))
+      case .credential, .json: .value(.json(secret))
+      case .unusable(let problem): .unusable(problem)
+      }
     }
   }
 }

@@ -3,27 +3,21 @@
 internal import KeyringStorage
 
 /// A file of plaintext values.
-struct PlaintextFile<Format: PlaintextFormat>: PlaintextStore {
+struct PlaintextFile: PlaintextStore {
   let file: ReplaceableFile
-  let format: Format
+  /// Indicates whether values can be in other ones.
+  var isNested = false
+  /// A closure that finds the parts of the file, in their order.
+  let parts: @Sendable (Secret) throws(PlaintextFormatError) -> [PlaintextPart]
 
   var name: String { file.name }
 
   func values(at paths: [[String]]) throws(SecureStorageError) -> [ExternalValue?] {
-    try values(at: paths, in: file.read(toReplace: false))
+    try values(at: paths, in: content(file.read(toReplace: false)))
   }
 
   func entries() throws(SecureStorageError) -> [PlaintextEntry] {
-    guard let content = try checked(file.read(toReplace: false)) else { return [] }
-    var entries: [PlaintextEntry] = []
-    for name in try attempt(format.names(in: content)) {
-      if let problem = name.problem {
-        entries.append(PlaintextEntry(name, unusable: problem, in: content))
-      } else if let value = try attempt(format.part(at: name.path, in: content)?.value) {
-        entries.append(PlaintextEntry(name, value, in: content))
-      }
-    }
-    return entries
+    try content(file.read(toReplace: false))?.entries() ?? []
   }
 
   func checkIsRemovable() throws(SecureStorageError) { try file.checkIsReplaceable() }
@@ -31,33 +25,30 @@ struct PlaintextFile<Format: PlaintextFormat>: PlaintextStore {
   func remove(
     _ paths: [[String]], after check: ([ExternalValue?]) throws(SecureStorageError) -> Void
   ) throws(SecureStorageError) {
-    guard let old = try file.read() else { return }
-    try check(values(at: paths, in: old))
-    var new = old
-    for path in paths {
-      let part = try attempt(format.part(at: path, in: new))
-      if let part { new = new.removing(part.range) }
-    }
+    let old = try file.read()
+    guard let old, let content = try content(old) else { return }
+    try check(values(at: paths, in: content))
+    let new = try attempt(content.removing(paths))
     if new != old { try file.replace(old, with: new) }
   }
 
   private func values(
-    at paths: [[String]], in content: Secret?
+    at paths: [[String]], in content: PlaintextContent?
   ) throws(SecureStorageError) -> [ExternalValue?] {
-    guard let content = try checked(content) else { return paths.map { _ in nil } }
-    return try paths.map { (path) throws(SecureStorageError) in
-      try attempt(format.part(at: path, in: content)?.value)
+    try paths.map { (path) throws(SecureStorageError) in
+      try attempt(content?.value(at: path))
     }
   }
 
-  private func checked(_ content: Secret?) throws(SecureStorageError) -> Secret? {
+  private func content(_ text: Secret?) throws(SecureStorageError) -> PlaintextContent? {
+    guard let text else { return nil }
     // None of the values would be found in a file in UTF-16.
-    guard content?.withUnsafeBytes({ $0.contains(0) }) != true else {
+    guard !text.withUnsafeBytes({ $0.contains(0) }) else {
       throw file.error(
         .undecodable, .read, "The file contains NUL bytes. It may be text in UTF-16.",
         recoverySuggestion: "Save it as UTF-8, and run the migration again.")
     }
-    return content
+    return PlaintextContent(text, try attempt(parts(text)), isNested: isNested)
   }
 
   private func attempt<Result>(

@@ -17,7 +17,9 @@ public struct PlaintextSource: Sendable {
   /// - Parameter path: The path of the file. A file that doesn't exist has no values.
   /// - Returns: The source.
   public static func jsonFile(_ path: String) -> PlaintextSource {
-    PlaintextSource(store: PlaintextFile(file: ReplaceableFile(path: path), format: JSONFormat()))
+    PlaintextSource(
+      store: PlaintextFile(
+        file: ReplaceableFile(path: path), isNested: true, parts: JSONFormat.parts))
   }
 
   /// Creates a source from a file of `NAME=value` lines, such as an `.env` file.
@@ -30,38 +32,32 @@ public struct PlaintextSource: Sendable {
   /// - Returns: The source.
   public static func environmentFile(_ path: String) -> PlaintextSource {
     PlaintextSource(
-      store: PlaintextFile(file: ReplaceableFile(path: path), format: EnvironmentFormat()))
+      store: PlaintextFile(file: ReplaceableFile(path: path), parts: EnvironmentFormat.parts))
   }
 
-  /// Creates a source from a `.netrc` file.
+  /// Creates a source from a file of a format that a closure reads.
   ///
-  /// The path of a password is the server and, if the file has one, the login. The whole entry is cut out of
-  /// the file when it's moved. Entries of `default` and with `account` are unusable, and macros are skipped.
+  /// Migrated values are cut out of the file, and the rest stays byte for byte the same.
   ///
-  /// - Parameter path: The path of the file. A file that doesn't exist has no values.
+  /// - Parameters:
+  ///   - path: The path of the file. A file that doesn't exist has no values.
+  ///   - entries: The closure that finds the values in the content of the file, in their order.
   /// - Returns: The source.
-  public static func netrcFile(_ path: String) -> PlaintextSource {
-    PlaintextSource(store: PlaintextFile(file: ReplaceableFile(path: path), format: NetrcFormat()))
-  }
-
-  /// Creates a source from a file in which git's helper `store` keeps passwords.
-  ///
-  /// The path of a password is its line without the password, such as `https://ada@git.example.org`.
-  ///
-  /// - Parameter path: The path of the file. A file that doesn't exist has no values.
-  /// - Returns: The source.
-  public static func gitCredentialsFile(_ path: String) -> PlaintextSource {
+  public static func file(
+    _ path: String, entries: @escaping @Sendable (_ content: Secret) -> [PlaintextEntry]
+  ) -> PlaintextSource {
     PlaintextSource(
-      store: PlaintextFile(file: ReplaceableFile(path: path), format: GitCredentialsFormat()))
+      store: PlaintextFile(file: ReplaceableFile(path: path)) { entries($0).map(\.part) })
   }
 
   /// Reads all values of a file, in its order.
   ///
-  /// The file may be read-only and have several names.
+  /// The file may be read-only and have several names. A value that readers understand in different ways, or whose
+  /// name occurs several times, is unusable.
   ///
   /// - Returns: The values and their names. A file that doesn't exist has none.
-  /// - Throws: `SecureStorageError` if the file can't be read, `.undecodable` if its content isn't of its
-  ///   format, or `.ambiguous` if a name occurs several times.
+  /// - Throws: `SecureStorageError` if the file can't be read, or `.undecodable` if its content isn't of its
+  ///   format.
   public func entries() throws(SecureStorageError) -> [PlaintextEntry] { try store.entries() }
 
   /// Creates a source from values that the app reads and removes, such as its user defaults.

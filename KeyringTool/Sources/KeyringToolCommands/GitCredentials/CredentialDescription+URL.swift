@@ -17,38 +17,22 @@ extension CredentialDescription {
     `protocol` = try text(url[..<colon], "protocol")
     try readAuthority(rest[..<end])
     let path = rest[end...].trimming(UInt8(ascii: "/"))
-    if !path.isEmpty { self.path = try text(decoded(path), "path") }
+    if !path.isEmpty { self.path = try text(PercentDecoded(path), "path") }
   }
 
   private mutating func readAuthority(_ authority: ArraySlice<UInt8>) throws(HelperFailure) {
     guard let at = authority.firstIndex(of: UInt8(ascii: "@")) else {
-      host = try text(decoded(authority), "host")
+      host = try text(PercentDecoded(authority), "host")
       return
     }
-    host = try text(decoded(authority[(at + 1)...]), "host")
+    host = try text(PercentDecoded(authority[(at + 1)...]), "host")
     let user = authority[..<at]
     let colon = user.firstIndex(of: UInt8(ascii: ":")) ?? at
-    username = try text(decoded(user[..<colon]), "username")
+    username = try text(PercentDecoded(user[..<colon]), "username")
     if colon < at {
-      password = Secret(bytes: try writable(decoded(user[(colon + 1)...]), "password"))
+      let password = PercentDecoded(user[(colon + 1)...])
+      self.password = Secret(bytes: try writable(password, "password"))
     }
-  }
-
-  /// Replaces `%` and two hexadecimal digits with the byte that they represent, as in RFC 3986.
-  private func decoded(_ bytes: ArraySlice<UInt8>) throws(HelperFailure) -> [UInt8] {
-    var decoded: [UInt8] = []
-    var rest = bytes
-    while let byte = rest.popFirst() {
-      if byte != UInt8(ascii: "%") {
-        decoded.append(byte)
-        continue
-      }
-      let digits = rest.prefix(2).compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-      guard digits.count == 2 else { throw .malformedURL }
-      decoded.append(UInt8(digits[0] << 4 | digits[1]))
-      rest = rest.dropFirst(2)
-    }
-    return decoded
   }
 }
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import KeyringStorage
+
+/// A part of a file with a value.
+struct PlaintextPart: Sendable {
+  enum Value: Sendable {
+    case value(ExternalValue)
+    /// No value, such as `null` in JSON.
+    case none
+    /// A value from which no item can be made, for the reason that a phrase tells.
+    case unusable(String)
+  }
+
+  /// The names on the way to the value, or none if it has no name.
+  let path: [String]
+  /// The range to cut out to remove the part.
+  let range: Range<Int>
+  /// The end of the part before it in the same object, or its own start.
+  ///
+  /// If nothing is left after the part, what separates it from the one before is cut out, too.
+  var endOfPrevious: Int?
+  /// Indicates whether no part follows in the same object.
+  var isLast = false
+  /// Indicates whether other parts can be in it.
+  var isObject = false
+  /// Indicates whether the value is listed itself, and not only the values in it.
+  var isListed = true
+  /// A closure that returns the value in the content of the file.
+  let value: @Sendable (Secret) -> Value
+}
