@@ -53,7 +53,6 @@ import Testing
     try storage.remove(key)
   }
 
-  /// The cache can't begin its own observation at that moment.
   @Test func `an observer reads through a new cache`() throws {
     let cached = storage.cached()
     let (key, log) = (key, EventLog())

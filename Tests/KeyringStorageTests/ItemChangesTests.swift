@@ -136,10 +136,12 @@ import Testing
     try storage.lock()
     let vault = try storage.createCollection(labeled: "vault")
     try vault.setPassword("s3cret", for: key)
+    #expect(waitUntil { events.withLock(\.count) == 2 })
     #expect(events.withLock { $0 } == [.changed(.created(key)), .locked])
     let removed = Mutex<[StorageEvent]>([])
     let another = vault.observe(nil) { event in removed.withLock { $0.append(event) } }
     #expect(storage.deleteCollection(labeled: "vault"))
+    #expect(waitUntil { !removed.withLock(\.isEmpty) })
     #expect(removed.withLock { $0 } == [.changed(.removed(key))])
     another.cancel()
     observation.cancel()

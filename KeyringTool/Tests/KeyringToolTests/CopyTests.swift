@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Keyring
 import KeyringStorage
 import KeyringToolCommands
@@ -53,13 +54,17 @@ import Testing
       try source.setPassword("s3cret", for: .password(service: "service", account: account))
     }
     #expect(try copy(to: destination).copied == 3)
-    let created = Mutex(0)
-    let subscription = destination.observe(nil) { event in
-      if case .changed(.created) = event { created.withLock { $0 += 1 } }
+    let created = Mutex<[ItemKey]>([])
+    let isOver = DispatchSemaphore(value: 0)
+    let subscription = destination.observe(nil) { [key] event in
+      guard case .changed(.created(let new)) = event else { return }
+      if new == key { isOver.signal() } else { created.withLock { $0.append(new) } }
     }
     #expect(try copy(to: destination).copied == 3)
-    withExtendedLifetime(subscription) {}
-    #expect(created.withLock { $0 } == 1)
+    try destination.setPassword("last", for: key)
+    #expect(isOver.wait(timeout: .now() + 60) == .success)
+    subscription.cancel()
+    #expect(created.withLock(\.count) == 1)
   }
 
   @Test func `only the selected items are copied`() throws {

@@ -263,7 +263,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
 
   // MARK: - Observation
 
-  /// Calls a closure with every change of the collection, before the call that makes the change returns.
+  /// Calls a closure with every change of the collection.
   ///
   /// - Parameters:
   ///   - query: Has no effect. Every change is reported with its key.

@@ -11,8 +11,6 @@ final class Readers: Sendable {
   private struct State: Sendable {
     /// The readings that someone may track, one for each context.
     var current: [Current] = []
-    /// The readings whose readers were told that the value changes, but not yet that it has.
-    var told: [Reading] = []
 
     var isEmpty: Bool { current.allSatisfy { $0.reading == nil } }
 
@@ -37,26 +35,13 @@ final class Readers: Sendable {
     }
   }
 
-  /// Tells the readers that the value changes.
-  func willChange() {
+  /// Tells the readers that the value has changed, also those who have read it since it began to change.
+  ///
+  /// No one waits for them.
+  func didChange() {
     if isEmpty { return }
     Tracking.tell { [self] in
-      let readings = state.withLock { state in
-        let readings = state.takeCurrent()
-        state.told += readings
-        return readings
-      }
-      for reading in readings { Tracking.willChange(reading) }
-    }
-  }
-
-  /// Tells the readers that the value has changed, also those who have read it since it began to change.
-  func didChange() {
-    if state.withLock({ $0.isEmpty && $0.told.isEmpty }) { return }
-    Tracking.tell { [self] in
-      var readings = state.withLock { state in
-        exchange(&state.told, with: []) + state.takeCurrent()
-      }
+      var readings = state.withLock { $0.takeCurrent() }
       for index in readings.indices {
         Tracking.didChange(readings[index])
         if !isKnownUniquelyReferenced(&readings[index]) { Self.repeatChange(of: readings[index]) }

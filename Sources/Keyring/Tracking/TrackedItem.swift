@@ -56,13 +56,10 @@ final class TrackedItem: Sendable {
     return readers.reading(in: context)
   }
 
-  /// Notes that this process begins to write the item, and tells the readers.
-  func beginWrite() {
-    state.withLock { $0.writes += 1 }
-    readers.willChange()
-  }
+  /// Notes that this process begins to write the item, whose own change isn't reported a second time.
+  func beginWrite() { state.withLock { $0.writes += 1 } }
 
-  /// Notes the end of a write, whose own change isn't reported a second time.
+  /// Notes the end of a write.
   func endWrite() { state.withLock { $0.writes -= 1 } }
 
   /// Returns `true` if anyone has read the item since this was last asked, and may read it again.
@@ -85,11 +82,9 @@ final class TrackedItem: Sendable {
     guard state.withLock({ if case .none = $0.observation { true } else { false } }),
       let storage = box?.storage as? any ObservableStorage
     else { return }
-    // An observation can't begin while its thread calls an observer, which may be reading the item.
-    if OrderedCalls.isWithinCall { return observeLater(after: .zero) }
     let start = ContinuousClock.now
     do {
-      keep(try storage.observe(.key(key), observer))
+      keep(try storage.observeForLibrary(.key(key), observer))
     } catch {
       if let pause = pause(after: error, since: start) { observeLater(after: pause) }
     }
@@ -110,7 +105,7 @@ final class TrackedItem: Sendable {
         guard isPending(), let storage = box?.storage as? any ObservableStorage else { return }
         let start = ContinuousClock.now
         do throws(SecureStorageError) {
-          keep(try await storage.observeWithoutBlocking(.key(key), observer))
+          keep(try await storage.observeForLibraryWithoutBlocking(.key(key), observer))
           return TrackedItems.didChange(self)
         } catch {
           guard let next = self.pause(after: error, since: start) else { return }

@@ -89,13 +89,13 @@ enum TrackedItems {
 
   // MARK: - Changes by this process
 
-  /// A change of an item, from the moment before it to the moment after it.
+  /// A change of an item by this process, whose readers are told when it ends.
   struct Change {
     fileprivate let items: [TrackedItem]
     fileprivate let key: ItemKey
     fileprivate let box: StorageBox
 
-    /// Tells those who read the item in the meantime, after it has changed or failed to.
+    /// Tells those who track the item, after it has changed or failed to.
     func end() {
       for item in items { item.endWrite() }
       let others = TrackedItems.items(key, changedByWriteTo: box).filter { other in
@@ -105,7 +105,7 @@ enum TrackedItems {
     }
   }
 
-  /// Tells those who track an item that it changes, and returns the change to end after it.
+  /// Begins a change of an item, and returns the change to end after it.
   ///
   /// - Parameters:
   ///   - key: The key of the item.
@@ -129,10 +129,11 @@ enum TrackedItems {
 
   /// Tells those who track an item that it has changed, and forgets the item if there was no one.
   static func didChange(_ item: TrackedItem) {
-    item.readers.didChange()
+    // Look before they're told, because they may read again at once.
     state.withLock { state in
       if !item.takeRead() { state.remove(item) }
     }
+    item.readers.didChange()
   }
 
   /// Tells the readers of a storage that their properties now use another one.

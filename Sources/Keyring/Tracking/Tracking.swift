@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringStorage
 internal import Observation
 internal import Synchronization
 
@@ -29,16 +30,7 @@ final class Tracking: Sendable {
 
   // MARK: - Telling the readers
 
-  /// Tells those who track a reading that the value changes.
-  static func willChange(_ reading: Reading) {
-    reading.context.run {
-      shared.registrar.willSet(TrackedValues(), keyPath: \TrackedValues.[reading])
-    }
-  }
-
   /// Tells those who track a reading that the value has changed.
-  ///
-  /// Those who have read it since it began to change may have the old value, so they're told in any case.
   static func didChange(_ reading: Reading) {
     let values = TrackedValues()
     let keyPath = \TrackedValues.[reading]
@@ -50,30 +42,64 @@ final class Tracking: Sendable {
 
   private struct Calls: Sendable {
     var waiting: [@Sendable () -> Void] = []
+    /// The number of calls that were begun.
+    var count = 0
+    /// Indicates whether a thread makes the calls.
     var isCalling = false
+    /// Indicates whether a task looks for a call that takes long.
+    var isWatched = false
 
-    /// Returns the next call, and keeps in mind whether there is one.
-    mutating func next() -> (@Sendable () -> Void)? {
+    /// Returns the next call, unless another thread has begun one since the last one of this thread.
+    mutating func next(after last: Int) -> (@Sendable () -> Void)? {
+      if last != count { return nil }
       isCalling = !waiting.isEmpty
-      return isCalling ? waiting.removeFirst() : nil
+      if !isCalling { return nil }
+      count += 1
+      return waiting.removeFirst()
     }
   }
 
   private let calls = Mutex(Calls())
 
-  /// Runs a closure that tells readers, or leaves it to the thread that's telling others now.
+  /// Runs a closure that tells readers, on a thread for which no one waits.
   ///
-  /// Someone who tracks two values would otherwise be told twice if both change at the same moment. No one waits, and
-  /// no lock is held.
+  /// Someone who tracks two values would be told twice if two threads told of them at the same moment. So a second
+  /// thread goes on only if a reader takes long.
   static func tell(_ readers: @escaping @Sendable () -> Void) {
-    let tracking = shared
-    var call = tracking.calls.withLock { calls in
+    let (count, mustWatch) = shared.calls.withLock { calls -> (Int?, Bool) in
       calls.waiting.append(readers)
-      return calls.isCalling ? nil : calls.next()
+      if exchange(&calls.isCalling, with: true) {
+        return (nil, !exchange(&calls.isWatched, with: true))
+      }
+      return (calls.count, false)
     }
-    while let current = call {
-      current()
-      call = tracking.calls.withLock { $0.next() }
+    if let count { shared.call(after: count) }
+    if mustWatch { Task.detached { await shared.watch() } }
+  }
+
+  private func call(after count: Int) {
+    BlockingPool.ofApp.run {
+      var last = count
+      while let call = self.calls.withLock({ $0.next(after: last) }) {
+        call()
+        last += 1
+      }
+    }
+  }
+
+  /// The time after which those who wait don't wait longer for a reader.
+  private static let longestWait = Duration.milliseconds(50)
+
+  /// Lets another thread go on when a call takes long, as long as others wait for it.
+  private func watch() async {
+    var last: Int?
+    while let count = calls.withLock({ calls in
+      calls.isWatched = !calls.waiting.isEmpty
+      return calls.isWatched ? calls.count : nil
+    }) {
+      if count == last { call(after: count) }
+      last = count
+      try? await Task.sleep(for: Self.longestWait)
     }
   }
 }

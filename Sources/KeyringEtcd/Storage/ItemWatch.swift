@@ -81,9 +81,9 @@ final class ItemWatch: Sendable {
       subscription = nil
       if !isRunning { try await start(operation) }
       subscription = reporting.withLock { _ in
-        if isConnected != wasConnected { observer(isConnected ? .resumed : .interrupted) }
-        wasConnected = isConnected
-        return observers.add(observer)
+        let isNews = exchange(&wasConnected, with: isConnected) != isConnected
+        return observers.add(
+          observer, reporting: isNews ? isConnected ? .resumed : .interrupted : nil)
       }
       // Another observer, the last one, may just have left.
     } while !isRunning

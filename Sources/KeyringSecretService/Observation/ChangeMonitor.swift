@@ -29,7 +29,7 @@ final class ChangeMonitor: Sendable {
 
   private struct State: Sendable {
     var nextID = 0
-    var observers: [Int: Observer] = [:]
+    var observers: [Int: ObserverList] = [:]
     var requests: [Request] = []
     /// An event that happens if there may be work, since the thread last checked for some.
     var work = SharedOutcome<Void>()
@@ -62,8 +62,8 @@ final class ChangeMonitor: Sendable {
 
   /// Tells all observers on a bus that this process may have changed an item.
   ///
-  /// It tells them before the call that writes returns, even if the call failed, because the write may have
-  /// taken place.
+  /// Caches know of it before the call that writes returns, even if the call failed, because the write may have taken
+  /// place.
   static func noteWrite(of key: ItemKey?, at address: String?) {
     guard let monitor = monitors.withLock({ $0[address] }) else { return }
     for observer in monitor.state.withLock({ Array($0.observers.values) }) {
@@ -84,9 +84,11 @@ final class ChangeMonitor: Sendable {
     _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecretSession.OpeningFailure) -> StorageSubscription {
     if let failure = deadline.failure { throw .init(failure) }
+    let list = ObserverList()
+    let subscription = list.add(observer)
     let id = state.withLock { state in
       state.nextID += 1
-      state.observers[state.nextID] = Observer(observer)
+      state.observers[state.nextID] = list
       return state.nextID
     }
     let request = Request(id: id, collection: collection, query: query, deadline: deadline)
@@ -104,7 +106,10 @@ final class ChangeMonitor: Sendable {
       leave(id)
       throw error
     }
-    return StorageSubscription { self.leave(id) }
+    return StorageSubscription {
+      subscription.cancel()
+      self.leave(id)
+    }
   }
 
   /// Answers all requests with a failure, because the system can't start a thread.
@@ -119,12 +124,10 @@ final class ChangeMonitor: Sendable {
   }
 
   private func leave(_ id: Int) {
-    // Releasing the observer may end another observation. Release it outside the lock.
-    let observer = state.withLock { state in
+    state.withLock { state in
       state.requests.removeAll { $0.id == id }
-      return state.observers.removeValue(forKey: id)
+      state.observers[id] = nil
     }
-    _ = observer
     wake()
   }
 
@@ -169,19 +172,6 @@ final class ChangeMonitor: Sendable {
 
   func report(_ event: StorageEvent, to id: Int) {
     state.withLock { $0.observers[id] }?.report(event)
-  }
-}
-
-/// An observer that's called by one thread at a time: the monitor's thread or a thread that writes.
-private final class Observer: Sendable {
-  private let observer: @Sendable (StorageEvent) -> Void
-  private let calls = OrderedCalls()
-
-  init(_ observer: @escaping @Sendable (StorageEvent) -> Void) { self.observer = observer }
-
-  func report(_ event: StorageEvent) {
-    calls.collect { [observer] in observer(event) }
-    calls.make()
   }
 }
 #endif

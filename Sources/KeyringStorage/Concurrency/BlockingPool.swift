@@ -39,7 +39,7 @@ package final class BlockingPool: Sendable {
   }
 
   /// Runs a closure on a thread of the pool as soon as one is free.
-  func run(_ body: @escaping @Sendable () -> Void) {
+  package func run(_ body: @escaping @Sendable () -> Void) {
     let mustStart = state.withLock { state in
       state.bodies.append(body)
       guard state.idle < state.bodies.count, state.threads < most else { return false }

@@ -6,7 +6,7 @@ internal import Synchronization
 /// Calls that are collected under a lock, and made after it: one at a time, and in their order.
 ///
 /// A call may use what the lock protects, and may collect further calls.
-package final class OrderedCalls: Sendable {
+final class OrderedCalls: Sendable {
   private struct State: Sendable {
     var calls = Queue<@Sendable () -> Void>()
     var isCalling = false
@@ -18,7 +18,7 @@ package final class OrderedCalls: Sendable {
   /// Indicates whether this thread is making calls.
   ///
   /// It then waits for no other thread that does. That one may be waiting for this one.
-  package private(set) static var isWithinCall: Bool {
+  private static var isWithinCall: Bool {
     get { pthread_getspecific(key) != nil }
     set { pthread_setspecific(key, newValue ? UnsafeRawPointer(bitPattern: 1) : nil) }
   }
@@ -32,17 +32,15 @@ package final class OrderedCalls: Sendable {
     return key
   }()
 
-  package init() {}
-
   /// Adds a call, under the lock that keeps the calls in their order.
-  package func collect(_ call: @escaping @Sendable () -> Void) {
+  func collect(_ call: @escaping @Sendable () -> Void) {
     state.withLock { $0.calls.append(call) }
   }
 
   /// Makes the calls that were collected, without that lock, or waits until another thread has made them.
   ///
   /// Within a call, it leaves further ones to the thread that makes them.
-  package func make() {
+  func make() {
     let (isCalling, isEmpty) = state.withLock { ($0.isCalling, $0.calls.isEmpty) }
     if isCalling ? Self.isWithinCall : isEmpty { return }
     turn.withLock { _ in

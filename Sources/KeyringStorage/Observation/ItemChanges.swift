@@ -68,7 +68,7 @@ public struct ItemChanges: AsyncSequence, Sendable {
     let buffer = ItemChangeBuffer()
     var observations: [StorageSubscription] = []
     for (storage, query) in sources {
-      let observation = try await storage.observeWithoutBlocking(query) { event in
+      let observation = try await storage.observeForLibraryWithoutBlocking(query) { event in
         guard case .changed(let change) = event, query.matches(SecureItem(key: change.key))
         else { return }
         buffer.append(change)

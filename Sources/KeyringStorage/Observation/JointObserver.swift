@@ -4,16 +4,18 @@ internal import Synchronization
 
 /// An observer of several sources of events, to whom they are one.
 package final class JointObserver: Sendable {
-  private let base: @Sendable (StorageEvent) -> Void
+  private let observers = ObserverList()
+  private let subscription: StorageSubscription
   private let interrupted = Mutex<Set<Int>>([])
-  private let calls = OrderedCalls()
 
-  package init(_ base: @escaping @Sendable (StorageEvent) -> Void) { self.base = base }
+  /// Creates an observer from the closure to call with every event.
+  package init(_ observer: @escaping @Sendable (StorageEvent) -> Void) {
+    subscription = observers.add(observer)
+  }
 
   /// Passes on an event of a source.
   ///
-  /// Of the interruptions, the observer sees the first one begin and the last one end. A second
-  /// source doesn't call the observer at the same time.
+  /// Of the interruptions, the observer sees the first one begin and the last one end.
   package func report(_ event: StorageEvent, from source: Int) {
     interrupted.withLock { interrupted in
       let isNews =
@@ -22,8 +24,11 @@ package final class JointObserver: Sendable {
         case .resumed: interrupted.remove(source) != nil && interrupted.isEmpty
         default: true
         }
-      if isNews { calls.collect { [base] in base(event) } }
+      if isNews { observers.collect(event) }
     }
-    calls.make()
+    observers.deliver()
   }
+
+  /// Reports nothing from now on.
+  package func end() { subscription.cancel() }
 }

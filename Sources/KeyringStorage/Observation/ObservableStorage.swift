@@ -29,9 +29,10 @@ public protocol ObservableStorage: SecureStorage {
   ///     ``ItemQuery/matches(_:)``. Pass `nil` if you don't need any keys. The storage can then report
   ///     ``StorageEvent/mayHaveChanged(_:)`` instead, which costs less. The storage may report more keys
   ///     than you ask for.
-  ///   - observer: The closure to call. The storage calls it on any thread, perhaps in the middle of a
-  ///     write, but on only one thread at a time. The closure must return soon. It may use the storage,
-  ///     except to observe it. Changes that it makes are reported after it returns.
+  ///   - observer: The closure to call, soon after each event, on a thread of the library's own, and on only one at a
+  ///     time. It may use the storage, and it may wait. Nobody waits for it, and it delays only its own later events. If
+  ///     ten thousand of them wait, they become ``StorageEvent/mayHaveChanged(_:)`` of any item. A storage of your own
+  ///     adds the closure to an ``ObserverList``, which does all this.
   /// - Returns: A subscription that ends the observation, at the latest when it's released.
   /// - Throws: `SecureStorageError` if the storage can't be observed.
   func observe(
@@ -42,7 +43,7 @@ public protocol ObservableStorage: SecureStorage {
   ///
   /// - Parameters:
   ///   - query: The items whose changes to report by key, or `nil` if you don't need any keys.
-  ///   - observer: The closure to call. It must return soon. It may use the storage, except to observe it.
+  ///   - observer: The closure to call.
   /// - Returns: A subscription that ends the observation, at the latest when it's released.
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   nonisolated(nonsending) func observeWithoutBlocking(
@@ -116,6 +117,10 @@ extension SynchronousStorage where Self: ObservableStorage {
   public nonisolated(nonsending) func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
-    try await blocking(.observe) { () throws(SecureStorageError) in try observe(query, observer) }
+    // Another thread doesn't know for whom the task observes.
+    let isOfLibrary = Observer.isOfLibrary
+    return try await blocking(.observe) { () throws(SecureStorageError) in
+      isOfLibrary ? try observeForLibrary(query, observer) : try observe(query, observer)
+    }
   }
 }

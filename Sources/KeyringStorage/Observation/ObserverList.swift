@@ -6,7 +6,7 @@ internal import Synchronization
 public final class ObserverList: Sendable {
   private struct State: Sendable {
     var nextID = 0
-    var observers: [(id: Int, call: @Sendable (StorageEvent) -> Void)] = []
+    var observers: [(id: Int, observer: Observer)] = []
   }
 
   private let state = Mutex(State())
@@ -23,25 +23,50 @@ public final class ObserverList: Sendable {
   /// - Parameter observer: The closure to call with every event.
   /// - Returns: The subscription.
   public func add(_ observer: @escaping @Sendable (StorageEvent) -> Void) -> StorageSubscription {
+    add(Observer(observer))
+  }
+
+  /// Adds an observer until its subscription ends, and reports an event to it before all others.
+  ///
+  /// - Parameters:
+  ///   - observer: The closure to call with every event.
+  ///   - event: The first event, if any.
+  /// - Returns: The subscription.
+  package func add(
+    _ observer: @escaping @Sendable (StorageEvent) -> Void, reporting event: StorageEvent?
+  ) -> StorageSubscription {
+    let observer = Observer(observer)
+    if let event { observer.report(event) }
+    return add(observer)
+  }
+
+  /// Adds a closure of the library, which returns at once, until its subscription ends.
+  ///
+  /// - Parameter observer: The closure, which the thread that reports an event calls.
+  /// - Returns: The subscription.
+  package func addForLibrary(
+    _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) -> StorageSubscription {
+    add(Observer(isOfLibrary: true, observer))
+  }
+
+  private func add(_ observer: Observer) -> StorageSubscription {
     let id = state.withLock { state in
       state.nextID += 1
       state.observers.append((state.nextID, observer))
       return state.nextID
     }
     return StorageSubscription { [weak self] in
-      // Release the observer outside the lock, because releasing what it holds may end another
-      // subscription.
-      let observer = self?.state.withLock { state in
-        state.observers.firstIndex { $0.id == id }.map { state.observers.remove(at: $0) }
-      }
-      _ = observer
+      self?.state.withLock { $0.observers.removeAll { $0.id == id } }
+      observer.end()
     }
   }
 
-  /// Calls every observer, in the order in which they were added.
+  /// Reports an event to every observer.
   ///
-  /// Call this method in the order of the events, and without a lock that the storage's operations need,
-  /// because an observer may use the storage. To report what happens under such a lock, use ``collect(_:)``.
+  /// Call this method in the order of the events, and without a lock that the storage's operations need. To report
+  /// what happens under such a lock, use ``collect(_:)``. A thread of the library's own calls the observers, and delays
+  /// only later events of the same observer.
   ///
   /// - Parameter event: The event.
   public func report(_ event: StorageEvent) {
@@ -55,17 +80,11 @@ public final class ObserverList: Sendable {
   public func collect(_ event: StorageEvent) {
     let observers = state.withLock { $0.observers }
     if observers.isEmpty { return }
-    calls.collect { [weak self] in
-      for observer in observers where self?.has(observer.id) == true { observer.call(event) }
-    }
+    calls.collect { for (_, observer) in observers { observer.report(event) } }
   }
 
-  /// Calls the observers with the events that were collected, after the lock is released.
+  /// Reports the events that were collected, after the lock is released.
   ///
-  /// The events were reported when this method returns, unless an observer calls it. In that case, they're
-  /// reported after the observer returns.
+  /// Caches know of the events when this method returns. Other observers are called soon.
   public func deliver() { calls.make() }
-
-  /// Returns `true` unless the subscription of an observer has ended.
-  private func has(_ id: Int) -> Bool { state.withLock { $0.observers.contains { $0.id == id } } }
 }

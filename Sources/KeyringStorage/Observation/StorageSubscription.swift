@@ -15,7 +15,7 @@ public final class StorageSubscription: Sendable {
 
   /// Ends the subscription.
   ///
-  /// A call of the observer may still be running on another thread.
+  /// A call of the observer may still be running on another thread. Events that wait for a call are dropped.
   public func cancel() {
     let onEnd = onEnd.withLock { exchange(&$0, with: nil) }
     onEnd?()

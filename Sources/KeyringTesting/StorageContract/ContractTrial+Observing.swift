@@ -84,13 +84,7 @@ extension ContractTrial {
           try storage.save(item, mode: .addOrReplace)
           _ = try storage.item(for: first, details: .secret)
         } catch {
-          Task { [weak log] in
-            do throws(SecureStorageError) {
-              try await storage.save(item, mode: .addOrReplace)
-            } catch {
-              log?.fail(error)
-            }
-          }
+          log?.fail(error)
         }
       }
       log?.append(event)
@@ -102,6 +96,36 @@ extension ContractTrial {
       found == [.created(first), .created(second)],
       "the storage reported \(found) while an observer used it")
     try expectStored("of the observer", second, "after an observer has stored it")
+  }
+
+  func nobodyWaitsForObservers() throws {
+    guard let storage = storage as? any ObservableStorage else {
+      throw violation("the case is for an ObservableStorage")
+    }
+    let keys = ["first", "second", "third"].map { password($0) }
+    let changes = keys.map(ItemChange.created)
+    let log = ChangeLog(of: service)
+    let gate = DispatchSemaphore(value: 0)
+    let isLate = Mutex(false)
+    let observation = try storage.observe(.service(service)) { [weak log] event in
+      if event == .changed(changes[0]), gate.wait(timeout: .now() + 20) == .timedOut {
+        isLate.withLock { $0 = true }
+      }
+      log?.append(event)
+    }
+    log.observation.withLock { $0 = observation }
+    let other = try observe(.service(service))
+    for key in keys {
+      try save("s3cret", key)
+      try expectStored("s3cret", key, "while an observer waits")
+    }
+    let found = try other.wait(for: changes, self)
+    gate.signal()
+    let late = try log.wait(for: changes, self)
+    try expect(!isLate.withLock { $0 }, "a call or another observer waited for an observer")
+    try expect(
+      found == changes && late == changes,
+      "the storage reported \(found), and \(late) to an observer that had waited")
   }
 
   private func observe(_ query: ItemQuery) throws -> ChangeLog {

@@ -120,7 +120,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
   /// A query reports its progress while it runs and never afterwards.
   case progressEndsWithItsQuery
 
-  // Rule 11: observers get each change once, with its kind.
+  // Rule 11: observers get each change once, with its kind, and nobody waits for them.
   /// Creations, replacements, and removals are reported once each, and nothing else is.
   ///
   /// Requires an ``/KeyringStorage/ObservableStorage``.
@@ -131,9 +131,12 @@ public enum StorageContract: String, CaseIterable, Sendable {
   case endedObservationsAreSilent
   /// An observer reads and changes the storage, and the changes that it makes are reported afterwards.
   ///
-  /// It calls the synchronous form of the operations, and the other one if the storage refuses that on the
-  /// observer's thread. Requires an ``/KeyringStorage/ObservableStorage``.
+  /// Requires an ``/KeyringStorage/ObservableStorage``.
   case observersMayUseTheStorage
+  /// Reads, writes and other observers wait for no observer, which is told of the changes in their order afterwards.
+  ///
+  /// Requires an ``/KeyringStorage/ObservableStorage``.
+  case nobodyWaitsForObservers
 
   // Rule 12: an item is absent only if an unlocked storage was searched for it.
   /// A locked storage never reports an item as absent.
@@ -292,6 +295,7 @@ extension StorageContract {
     case .changesAreReportedOnce: (11, .observation, ContractTrial.changesAreReportedOnce)
     case .endedObservationsAreSilent: (11, .observation, ContractTrial.endedObservationsAreSilent)
     case .observersMayUseTheStorage: (11, .observation, ContractTrial.observersMayUseTheStorage)
+    case .nobodyWaitsForObservers: (11, .observation, ContractTrial.nobodyWaitsForObservers)
     case .absentMeansUnlocked: (12, .locking, ContractTrial.absentMeansUnlocked)
     case .addingNeverReplaces: (12, .locking, ContractTrial.addingNeverReplaces)
     case .newItemsAreDurable: (13, .restart, ContractTrial.newItemsAreDurable)

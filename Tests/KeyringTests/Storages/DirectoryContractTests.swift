@@ -15,6 +15,7 @@ import Testing
   @Test(arguments: [
     StorageContract.missingIsEmpty, .undecodableIsNotMissing, .canceledCallsAreNotMade,
     .progressEndsWithItsQuery, .endedObservationsAreSilent, .observersMayUseTheStorage,
+    .nobodyWaitsForObservers,
   ])
   func contract(rule: StorageContract) throws { try rule.verify(WrittenDirectories()) }
 }

@@ -171,6 +171,7 @@ import Testing
       return directory.reads
     }
     try observers.compare(path, reads, since: try #require(observers.files))
+    #expect(waitUntil { log.count == 9 }, "three items for each of three files")
     #expect(
       Set(log.changes.filter { $0.key.kind == .password }) == [
         .replaced(password("kept")), .created(password("removed")), .removed(password("created")),

@@ -283,13 +283,13 @@ import Testing
     right.observers.report(.interrupted)
     left.observers.report(.resumed)
     right.observers.report(.locked)
-    #expect(events.withLock { $0 } == [.interrupted, .locked])
     right.observers.report(.resumed)
-    #expect(events.withLock { $0 } == [.interrupted, .locked, .resumed])
     // An observer that comes later may see only the end of an interruption.
     left.observers.report(.resumed)
     left.observers.report(.interrupted)
-    #expect(events.withLock { $0 } == [.interrupted, .locked, .resumed, .interrupted])
+    let all = [StorageEvent.interrupted, .locked, .resumed, .interrupted]
+    #expect(waitUntil { events.withLock(\.count) == all.count })
+    #expect(events.withLock { $0 } == all)
     subscription.cancel()
     #expect(left.observers.isEmpty && right.observers.isEmpty)
   }

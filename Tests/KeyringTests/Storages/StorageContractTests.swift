@@ -44,7 +44,8 @@ import Testing
     let needy: Set<StorageContract> = [
       .lockedIsNotMissing, .lockedItemsAreListed, .removingLockedFails, .collectionsAreApart,
       .lockingLosesNothing, .changesAreReportedOnce, .endedObservationsAreSilent,
-      .observersMayUseTheStorage, .absentMeansUnlocked, .addingNeverReplaces,
+      .observersMayUseTheStorage, .nobodyWaitsForObservers, .absentMeansUnlocked,
+      .addingNeverReplaces,
     ]
     #expect(Set(StorageContract.cases(for: SilentStorage.self)) == all.subtracting(needy))
   }
@@ -81,7 +82,8 @@ enum Fault: CaseIterable {
     dropsComments
   case hidesLockedItems, ignoresCancellation
   case keepsLabelsOfNewSecrets, dropsByteOrderMarks, locksOnlyOnce, dropsWhatIsWrittenWhileLocked
-  case reportsTwice, reportsReplacedAsCreated, reportsToThoseWhoHaveLeft, refusesObservers
+  case reportsTwice, reportsReplacedAsCreated, reportsToThoseWhoHaveLeft, refusesObservers,
+    waitsForObservers
   case readsAbsentWhileLocked, addsUnlockingAndReplacing
   case limitsToTheOldest, tellsProgressTooLate
   case hasNoLimit
@@ -133,6 +135,7 @@ enum Fault: CaseIterable {
     case .reportsTwice, .reportsReplacedAsCreated: .changesAreReportedOnce
     case .reportsToThoseWhoHaveLeft: .endedObservationsAreSilent
     case .refusesObservers: .observersMayUseTheStorage
+    case .waitsForObservers: .nobodyWaitsForObservers
     case .readsAbsentWhileLocked: .absentMeansUnlocked
     case .addsUnlockingAndReplacing: .addingNeverReplaces
     case .limitsToTheOldest: .limitedQueriesAreTheBeginning
@@ -361,7 +364,8 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
 
   func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) -> StorageSubscription {
+  ) throws(SecureStorageError) -> StorageSubscription {
+    if fault == .waitsForObservers { return try base.observeForLibrary(query, observer) }
     let observation = base.observe(query) { event in
       switch (fault, event) {
       case (.reportsTwice, .changed(.replaced)):

@@ -280,8 +280,6 @@ final class ItemCache: Sendable {
   func observe(
     _ storage: some ObservableStorage, for operation: SecureStorageError.Operation
   ) async throws(SecureStorageError) {
-    // An observation can't begin while its thread calls an observer, which may be reading from this cache.
-    if operation == .read, OrderedCalls.isWithinCall { return }
     let mustStart = state.withLock { state in
       guard case .none(let retry) = state.observation, retry.map({ $0 <= .now }) ?? true else {
         return false
@@ -294,7 +292,8 @@ final class ItemCache: Sendable {
     guard mustStart else { return }
     let start = ContinuousClock.now
     do throws(SecureStorageError) {
-      let observation = try await storage.observeWithoutBlocking(nil) { [weak self] event in
+      let observation = try await storage.observeForLibraryWithoutBlocking(nil) {
+        [weak self] event in
         self?.receive(event)
       }
       state.withLock { $0.observation = .active(observation) }

@@ -148,8 +148,7 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
   ///
   /// - Parameters:
   ///   - query: The items whose changes are reported by key.
-  ///   - observer: The closure, which may be called on any thread. It must return soon, and may use
-  ///     the storage.
+  ///   - observer: The closure to call.
   /// - Returns: The subscription, which ends when it's released, if not before.
   /// - Throws: `.notObservable` if the selected storage can't report changes, the errors of the selected
   ///   storage, or an error if no storage can be selected.
@@ -160,13 +159,15 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     // For the observer, the selection is a source of events, too. Once it's interrupted, it stays so.
     let joint = JointObserver(observer)
     let observation = try await perform(.observe) { (storage) async throws(SecureStorageError) in
-      try await storage.observable().observeWithoutBlocking(query) { joint.report($0, from: 0) }
+      try await storage.observable()
+        .observeForLibraryWithoutBlocking(query) { joint.report($0, from: 0) }
     }
-    let selection = decision.observers.add { joint.report($0, from: 1) }
+    let selection = decision.observers.addForLibrary { joint.report($0, from: 1) }
     if decision.state.withLock({ $0.generation }) != generation {
       joint.report(.interrupted, from: 1)
     }
     return StorageSubscription {
+      joint.end()
       selection.cancel()
       observation.cancel()
     }

@@ -147,7 +147,7 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
   ///
   /// - Parameters:
   ///   - query: The items whose changes to report by key.
-  ///   - observer: The closure to call. It must return soon, and may use the storage.
+  ///   - observer: The closure to call.
   /// - Returns: A subscription that ends the observation, at the latest when it's released.
   /// - Throws: `.notObservable` if a layer can't report changes, or another error if a layer can't be
   ///   observed.
@@ -160,12 +160,15 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
       let storage = try layer.storage.observable()
       do throws(SecureStorageError) {
         subscriptions.append(
-          try await storage.observeWithoutBlocking(query) { joint.report($0, from: index) })
+          try await storage.observeForLibraryWithoutBlocking(query) {
+            joint.report($0, from: index)
+          })
       } catch {
         if error.code != .noStorage { throw error }
       }
     }
     return StorageSubscription { [subscriptions] in
+      joint.end()
       for subscription in subscriptions { subscription.cancel() }
     }
   }

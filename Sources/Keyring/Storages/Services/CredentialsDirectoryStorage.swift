@@ -224,8 +224,7 @@ extension CredentialsDirectoryStorage: ObservableStorage {
   /// - Parameters:
   ///   - query: The items whose changes to report. A query without a kind stands for passwords, and `nil` for
   ///     the keys of every kind that a file can have.
-  ///   - observer: The closure to call. It must return soon, and must not wait for another thread that may use the
-  ///     storage: a read waits for it.
+  ///   - observer: The closure to call.
   /// - Returns: The subscription.
   /// - Throws: `.noStorage` if there is no directory or nothing in it, `.accessDenied` if the program isn't
   ///   allowed to read it, or `.other` if the system can't watch more directories.

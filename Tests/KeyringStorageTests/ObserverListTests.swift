@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import KeyringStorage
+import Synchronization
+import TestPrograms
+import Testing
+
+/// The observers of a list, some of which wait.
+@Suite(.timeLimit(.minutes(1)), .tags(.threads)) struct ObserverListTests {
+  private let list = ObserverList()
+  private let log = EventLog()
+
+  private func key(_ number: Int) -> ItemKey { .password(service: "service", account: "\(number)") }
+
+  /// Observes with a closure that waits at the first event.
+  private func observe(
+    waitingFor gate: DispatchSemaphore, _ isWaiting: DispatchSemaphore
+  ) -> StorageSubscription {
+    list.add { [log] event in
+      if event == .locked {
+        isWaiting.signal()
+        gate.wait()
+      }
+      log.append(event)
+    }
+  }
+
+  @Test func `each observer gets all events of many threads in their order`() {
+    let logs = (0..<3).map { _ in EventLog() }
+    let subscriptions = logs.map { list.add($0.append) }
+    let reported = Mutex<[ItemChange]>([])
+    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+      for number in 0..<500 {
+        let change = ItemChange.replaced(key(thread * 500 + number))
+        reported.withLock { reported in
+          reported.append(change)
+          list.collect(.changed(change))
+        }
+        list.deliver()
+      }
+    }
+    #expect(waitUntil { logs.allSatisfy { $0.count == 2_000 } })
+    for log in logs { #expect(log.changes == reported.withLock { $0 }) }
+    for subscription in subscriptions { subscription.cancel() }
+  }
+
+  @Test func `an observer that waits delays only its own events, which don't grow in number`() {
+    let (gate, isWaiting) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let subscription = observe(waitingFor: gate, isWaiting)
+    let count = Atomic(0)
+    let other = list.add { _ in count.add(1, ordering: .relaxed) }
+    list.report(.locked)
+    #expect(isWaiting.wait(timeout: .now() + 30) == .success)
+    let events: [StorageEvent] =
+      [.changing(key(1)), .interrupted, .settled(key(1)), .changing(nil), .resumed, .interrupted]
+      + (0..<25_000).map { .changed(.created(key($0))) }
+    for index in events.indices {
+      list.report(events[index])
+      // The other observer isn't late.
+      if index.isMultiple(of: 1_000) {
+        #expect(waitUntil { count.load(ordering: .relaxed) == index + 2 })
+      }
+    }
+    gate.signal()
+    let last = ItemChange.created(key(-1))
+    list.report(.changed(last))
+    log.wait(for: .changing(nil))
+    log.wait(for: .interrupted)
+    log.wait(for: .mayHaveChanged(nil))
+    #expect(waitUntil { log.changes.last == last })
+    #expect(log.count < 10_010)
+    subscription.cancel()
+    other.cancel()
+  }
+
+  @Test func `an observer gets no event that waits when its subscription ends`() {
+    let (gate, isWaiting) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let subscription = observe(waitingFor: gate, isWaiting)
+    list.report(.locked)
+    #expect(isWaiting.wait(timeout: .now() + 30) == .success)
+    list.report(.interrupted)
+    subscription.cancel()
+    gate.signal()
+    log.wait(for: .locked)
+    #expect(list.isEmpty)
+    let other = observe(waitingFor: gate, isWaiting)
+    list.report(.resumed)
+    log.wait(for: .resumed)
+    #expect(log.count == 2)
+    other.cancel()
+  }
+
+  @Test func `an observer may end its own subscription and observe again`() {
+    let subscriptions = Mutex<[StorageSubscription]>([])
+    subscriptions.withLock {
+      $0.append(
+        list.add { [list, log] event in
+          let old = subscriptions.withLock { subscriptions in
+            let old = subscriptions
+            subscriptions = [list.add(log.append)]
+            return old
+          }
+          for subscription in old { subscription.cancel() }
+          log.append(event)
+        })
+    }
+    list.report(.locked)
+    log.wait(for: .locked)
+    list.report(.interrupted)
+    log.wait(for: .interrupted)
+    #expect(log.count == 2)
+    subscriptions.withLock { $0 = [] }
+    #expect(list.isEmpty)
+  }
+
+  @Test func `a closure of the library is called before the report returns`() throws {
+    let storage = ReportingStorage()
+    let events = Mutex<[StorageEvent]>([])
+    let subscription = try storage.observeForLibrary(nil) { event in
+      events.withLock { $0.append(event) }
+    }
+    for event in [StorageEvent.locked, .interrupted, .resumed] {
+      storage.observers.report(event)
+      #expect(events.withLock(\.last) == event)
+    }
+    subscription.cancel()
+    storage.observers.report(.locked)
+    #expect(events.withLock(\.count) == 3)
+  }
+}
