@@ -57,15 +57,15 @@ public struct DockerCredentials: Sendable {
   ///   - input: The address of a registry, or a credential as JSON.
   /// - Returns: The reply, which is empty for some operations.
   /// - Throws: ``Failure``, or `SecureStorageError` if the storage can't perform the operation.
-  public func reply(to operation: Operation, _ input: [UInt8]) throws -> [UInt8] {
+  public func reply(to operation: Operation, _ input: Secret) throws -> Secret {
     switch operation {
     case .get: return try Self.json(credential(of: server(input)))
     case .store: try store(input)
     case .erase: for item in try items(server(input)) { try storage.remove(item.key) }
     case .list: return try Self.json(users())
-    case .version: return Array("\(Self.name) \(version)\n".utf8)
+    case .version: return Secret("\(Self.name) \(version)\n")
     }
-    return []
+    return Secret("")
   }
 
   private struct Content: Codable {
@@ -98,11 +98,16 @@ public struct DockerCredentials: Sendable {
     return Content(server: server, user: Self.user(of: item) ?? "", secret: text)
   }
 
-  private func store(_ input: [UInt8]) throws {
-    // The decoder's error could quote the secret.
-    guard let content = try? Self.decoder.decode(Content.self, from: Data(input)) else {
-      throw Failure.malformed
+  private func store(_ input: Secret) throws {
+    let content = input.withUnsafeBytes { bytes -> Content? in
+      guard let start = bytes.baseAddress.map(UnsafeMutableRawPointer.init(mutating:)) else {
+        return nil
+      }
+      let data = Data(bytesNoCopy: start, count: bytes.count, deallocator: .none)
+      // The decoder's error could quote the secret.
+      return try? Self.decoder.decode(Content.self, from: data)
     }
+    guard let content else { throw Failure.malformed }
     if content.server.isEmpty { throw Failure.noServer }
     if content.user.isEmpty { throw Failure.noUser }
     let old = try items(content.server)
@@ -123,13 +128,14 @@ public struct DockerCredentials: Sendable {
     return Dictionary(pairs) { newest, _ in newest }
   }
 
-  private func server(_ input: [UInt8]) throws -> String {
-    let whitespace = Array(" \t\r\n".utf8)
-    let start = input.drop { whitespace.contains($0) }
-    let end = start.lastIndex { !whitespace.contains($0) } ?? start.startIndex
-    guard !start.isEmpty, let server = String(validating: start[...end], as: UTF8.self) else {
-      throw Failure.noServer
+  private func server(_ input: Secret) throws -> String {
+    let server = input.withUnsafeBytes { bytes -> String? in
+      let whitespace = Array(" \t\r\n".utf8)
+      let start = bytes.drop { whitespace.contains($0) }
+      guard let end = start.lastIndex(where: { !whitespace.contains($0) }) else { return nil }
+      return String(validating: start[...end], as: UTF8.self)
     }
+    guard let server else { throw Failure.noServer }
     return server
   }
 
@@ -174,9 +180,11 @@ public struct DockerCredentials: Sendable {
       .filter { !$0.isForeign || $0.key.schema == Self.schema }
   }
 
-  private static func json(_ value: some Encodable) throws -> [UInt8] {
+  private static func json(_ value: some Encodable) throws -> Secret {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return Array(try encoder.encode(value)) + [UInt8(ascii: "\n")]
+    var data = try encoder.encode(value)
+    defer { data.withUnsafeMutableBytes { $0.wipe() } }
+    return Secret(joining: [Secret(bytes: data), Secret("\n")])
   }
 }

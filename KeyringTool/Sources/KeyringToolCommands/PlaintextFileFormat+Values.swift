@@ -36,7 +36,7 @@ extension PlaintextFileFormat {
       }
     case .gitCredentials:
       return entries.compactMap { entry in
-        let description = try? CredentialDescription(url: Array(entry.path[0].utf8)[...])
+        let description = try? CredentialDescription(url: Secret(entry.path[0]))
         return description.flatMap(key).map { Self.value(entry, entry.path[0], $0) }
       }
     }

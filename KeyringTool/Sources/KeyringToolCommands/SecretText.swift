@@ -7,20 +7,21 @@ public enum SecretText {
   /// Returns the secret in the output of a program.
   ///
   /// - Parameters:
-  ///   - bytes: The output of the program.
+  ///   - output: The output of the program.
   ///   - isBinary: Pass `true` to use every byte. Otherwise, one line end at the end is dropped, and the mark
   ///     that some editors of Windows put in front of UTF-8.
   /// - Returns: The secret.
-  public static func secret(from bytes: [UInt8], isBinary: Bool) -> Secret {
-    var text = bytes[...]
-    if !isBinary {
+  public static func secret(from output: Secret, isBinary: Bool) -> Secret {
+    if isBinary { return output }
+    return output.withUnsafeBytes { bytes in
+      var text = bytes[...]
       if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
       if text.last == UInt8(ascii: "\n") {
         text = text.dropLast()
         if text.last == UInt8(ascii: "\r") { text = text.dropLast() }
       }
+      return Secret(copying: UnsafeRawBufferPointer(rebasing: text))
     }
-    return Secret(bytes: text)
   }
 
   /// Returns a random password of letters and digits.
@@ -29,16 +30,7 @@ public enum SecretText {
   /// - Returns: The password.
   public static func generated(length: Int) -> Secret {
     let characters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
-    return Secret(bytes: (0..<length).map { _ in characters[Int.random(in: characters.indices)] })
-  }
-
-  /// Returns the bytes to write for a secret that was requested.
-  ///
-  /// - Parameters:
-  ///   - secret: The secret.
-  ///   - isTerminal: Pass `true` if the user reads the secret, to end it with a newline.
-  /// - Returns: The bytes.
-  public static func output(_ secret: Secret, toTerminal isTerminal: Bool) -> [UInt8] {
-    secret.withUnsafeBytes { Array($0) } + (isTerminal ? [UInt8(ascii: "\n")] : [])
+    return Secret(
+      bytes: (0..<length).lazy.map { _ in characters[Int.random(in: characters.indices)] })
   }
 }

@@ -17,13 +17,20 @@ struct GitCredentialCommand: ParsableCommand {
 
   @OptionGroup var storage: StorageOptions
 
+  /// The largest description of a credential.
+  ///
+  /// Most of it comes from servers. curl passes on up to 300 KiB of the headers of a response (since 8.3).
+  static let longestInput = 1 << 20
+
   @Argument(help: "The operation: get, store or erase. Others are ignored.")
   var operation: String
 
   func run() throws {
+    // Git sends an operation that this version doesn't know in a form that it doesn't know, either.
+    guard let operation = CredentialOperation(rawValue: operation) else { return }
     do {
-      try Terminal.write(
-        CredentialOperation.reply(to: operation, Terminal.input, in: storage.selected()))
+      let input = try Terminal.readInput(upTo: Self.longestInput, endsAtEmptyLine: true)
+      try Terminal.write(operation.reply(to: input, in: storage.selected()))
     } catch let error as HelperFailure {
       Terminal.complain(error.line)
       throw ExitCode.failure
@@ -47,7 +54,8 @@ struct DockerCredentialCommand: ParsableCommand {
   func run() throws {
     do {
       let hasInput = operation != .list && operation != .version
-      let input = hasInput ? try Terminal.readStandardInput() : []
+      let limit = GitCredentialCommand.longestInput
+      let input = hasInput ? try Terminal.readInput(upTo: limit) : Secret("")
       try Terminal.write(
         DockerCredentials(storage.selected(), version: KeyringTool.version)
           .reply(to: operation, input))

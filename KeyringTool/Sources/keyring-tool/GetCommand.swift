@@ -34,7 +34,7 @@ struct GetCommand: ParsableCommand {
     if metadata {
       try Terminal.print(commands.metadata(item.selection()).paragraphs)
     } else {
-      try Terminal.write(commands.secret(item.selection()))
+      try Terminal.show(commands.secret(item.selection()))
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Keyring
+import KeyringStorage
 import KeyringToolCommands
 
 #if canImport(Musl)
@@ -27,7 +28,9 @@ enum Terminal {
   /// Reads a secret that a program pipes in, or that the user types twice without echo.
   static func readSecret(isBinary: Bool) throws -> Secret {
     if !isInput {
-      return SecretText.secret(from: try readStandardInput(), isBinary: isBinary)
+      // A secret may have a mark at the start and a line end that aren't a part of it.
+      let limit = ItemLimits.secretBytes + 5
+      return SecretText.secret(from: try readInput(upTo: limit), isBinary: isBinary)
     }
     if isBinary {
       throw ToolFailure(
@@ -42,7 +45,7 @@ enum Terminal {
     return secret
   }
 
-  /// Reads a password that a program pipes in, and leaves no copy of it in memory.
+  /// Reads a password that a program pipes in.
   static func readPassword() throws -> Secret {
     if isInput {
       throw ToolFailure(
@@ -50,31 +53,10 @@ enum Terminal {
         recoverySuggestion: "Pipe the password in, or leave out --password-stdin.", status: .misused
       )
     }
-    return try withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 1) { buffer in
-      defer { if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) } }
-      var count = 0
-      while count < buffer.count {
-        let added = read(STDIN_FILENO, buffer.baseAddress.map { $0 + count }, buffer.count - count)
-        if added < 0, errno == EINTR { continue }
-        guard added >= 0 else {
-          throw ToolFailure(
-            "Standard input can't be read.",
-            recoverySuggestion: "Check the file or program that it comes from.")
-        }
-        if added == 0 { break }
-        count += added
-      }
-      if count > 0, buffer[count - 1] == UInt8(ascii: "\n") {
-        count -= 1
-        if count > 0, buffer[count - 1] == UInt8(ascii: "\r") { count -= 1 }
-      }
-      guard count > 0, count < buffer.count - 2 else {
-        throw ToolFailure(
-          count == 0 ? "The password is empty." : "The password is too long.",
-          recoverySuggestion: "Check the program that pipes it in.")
-      }
-      return Secret(copying: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-    }
+    let password = SecretText.secret(from: try readInput(upTo: 1 << 16), isBinary: false)
+    if password.count > 0 { return password }
+    throw ToolFailure(
+      "The password is empty.", recoverySuggestion: "Check the program that pipes it in.")
   }
 
   /// Indicates whether standard input is a terminal.
@@ -87,8 +69,14 @@ enum Terminal {
   static var isOutput: Bool { isatty(STDOUT_FILENO) != 0 }
 
   /// Writes a secret that was requested.
-  static func write(_ secret: Secret) throws {
-    try write(SecretText.output(secret, toTerminal: isOutput), to: STDOUT_FILENO)
+  static func show(_ secret: Secret) throws {
+    try write(secret)
+    if isOutput { try print([""]) }
+  }
+
+  /// Writes bytes that may contain a secret to standard output.
+  static func write(_ bytes: Secret) throws {
+    try bytes.withUnsafeBytes { try write($0, to: STDOUT_FILENO) }
   }
 
   /// Writes lines to standard output, or nothing at all if there are none.
@@ -104,14 +92,12 @@ enum Terminal {
     try? write(Array("keyring-tool: \(message)\n".utf8), to: STDERR_FILENO)
   }
 
-  /// Writes bytes to standard output.
-  static func write(_ bytes: [UInt8]) throws { try write(bytes, to: STDOUT_FILENO) }
-
   /// Writes all the bytes or throws, because a partial secret with exit status 0 would look complete.
-  static func write(_ bytes: [UInt8], to descriptor: Int32) throws {
+  static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws {
     var rest = bytes[...]
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+      let count = systemWrite(
+        descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
       if count < 0, errno == EINTR { continue }
       guard count > 0 else {
         throw ToolFailure(
@@ -122,23 +108,52 @@ enum Terminal {
     }
   }
 
-  /// The bytes of standard input, which are read when they're needed.
-  static var input: AnyIterator<UInt8> { AnyIterator { UInt8(exactly: getchar()) } }
+  static func write(_ bytes: [UInt8], to descriptor: Int32) throws {
+    try bytes.withUnsafeBytes { try write($0, to: descriptor) }
+  }
 
-  static func readStandardInput() throws -> [UInt8] {
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+  /// Reads standard input, and leaves no copy of it in memory.
+  ///
+  /// - Parameters:
+  ///   - limit: The largest number of bytes.
+  ///   - endsAtEmptyLine: Pass `true` to read nothing after an empty line, because nothing might ever come.
+  /// - Returns: The bytes.
+  /// - Throws: ``ToolFailure`` if there are more bytes, or if they can't be read.
+  static func readInput(upTo limit: Int, endsAtEmptyLine: Bool = false) throws -> Secret {
+    // The system provides memory only for what is read.
+    let room = UnsafeMutableRawBufferPointer.allocate(byteCount: limit + 1, alignment: 1)
+    var count = 0
+    defer {
+      UnsafeMutableRawBufferPointer(rebasing: room[..<count]).wipe()
+      room.deallocate()
+    }
     while true {
-      let count = read(STDIN_FILENO, &chunk, chunk.count)
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else {
+      let added = read(STDIN_FILENO, room.baseAddress.map { $0 + count }, room.count - count)
+      if added < 0, errno == EINTR { continue }
+      guard added >= 0 else {
         throw ToolFailure(
           "Standard input can't be read.",
           recoverySuggestion: "Check the file or program that it comes from.")
       }
-      if count == 0 { return bytes }
-      bytes += chunk.prefix(count)
+      // The end of the line before may have come earlier.
+      let new = UnsafeRawBufferPointer(rebasing: room[max(0, count - 1)..<(count + added)])
+      count += added
+      guard count <= limit else {
+        throw ToolFailure(
+          "Standard input has more than \(limit) bytes.",
+          recoverySuggestion: "Check the file or program that it comes from.")
+      }
+      if added == 0 || endsAtEmptyLine && hasEmptyLine(new, isStart: count == added) {
+        return Secret(copying: UnsafeRawBufferPointer(rebasing: room[..<count]))
+      }
     }
+  }
+
+  /// Returns `true` if there are two line ends in a row, or one at the start.
+  private static func hasEmptyLine(_ bytes: UnsafeRawBufferPointer, isStart: Bool) -> Bool {
+    let end = UInt8(ascii: "\n")
+    return isStart && bytes.first == end
+      || zip(bytes, bytes.dropFirst()).contains { $0 == (end, end) }
   }
 }
 

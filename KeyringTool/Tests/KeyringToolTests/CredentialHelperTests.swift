@@ -47,6 +47,29 @@ struct CredentialHelperTests {
     #expect(failure.status == 1 && failure.output.contains("input") && failure.errors.isEmpty)
   }
 
+  @Test(arguments: [
+    (["git-credential", "get"], 1 << 20), (["docker-credential", "get"], 1 << 20),
+    (["set", "a", "b", "--binary"], (4 << 20) + 5),
+  ])
+  func `input without an end is refused`(command: [String], limit: Int) throws {
+    let storage = ["--storage", "file:\(directory.path("file"))", "--key-file", "/nonexistent"]
+    let input = Data(repeating: UInt8(ascii: "a"), count: limit + 1)
+    let result = try Program.run(Program.toolPath, command + storage, input: input)
+    #expect(result.status == 1, "\(result.status)")
+    let text = result.output + result.errors
+    #expect(text.contains("Standard input has more than \(limit) bytes."), "\(text.prefix(500))")
+    #expect(!FileManager.default.fileExists(atPath: directory.path("file")))
+  }
+
+  /// Git may keep its end of the pipe open.
+  @Test func `nothing is read after the empty line`() throws {
+    let storage = ["--storage", "file:\(directory.path("file"))", "--key-file", "/nonexistent"]
+    let helper = try Program(Program.toolPath, ["git-credential", "get"] + storage)
+    try helper.type("protocol=https\nhost=\(host)\n")
+    try helper.type("\n")
+    #expect(try helper.finish().output.isEmpty)
+  }
+
   @Test(.needs("docker-credential-secretservice"))
   func `the items of docker's own helper are found`() throws {
     let theirs = "docker-credential-secretservice"

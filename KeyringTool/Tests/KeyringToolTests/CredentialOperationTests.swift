@@ -14,9 +14,9 @@ import Testing
   @discardableResult
   private func run(_ operation: CredentialOperation, _ lines: String) throws -> String? {
     let input = lines.split(separator: " ").joined(separator: "\n")
-    let answer = try operation.run(CredentialDescription(input.utf8), in: storage)
+    let answer = try operation.run(CredentialDescription(Secret(input)), in: storage)
     return try answer.map {
-      String(decoding: try $0.lines(), as: UTF8.self).split(separator: "\n").joined(separator: " ")
+      try #require($0.lines().text).split(separator: "\n").joined(separator: " ")
     }
   }
 
@@ -184,7 +184,7 @@ import Testing
     try storage.setPassword("theirs", for: key)
     let foreign = AlteringStorage(base: storage, foreign: [key])
     for operation in [CredentialOperation.get, .store, .erase] {
-      let description = try CredentialDescription("url=https://ada:a@h".utf8)
+      let description = try CredentialDescription(Secret("url=https://ada:a@h"))
       #expect(try operation.run(description, in: foreign)?.password == nil)
       #expect(try storage.password(for: key) == "theirs")
     }
@@ -229,7 +229,7 @@ import Testing
     let faulty = FaultyStorage(storage)
     faulty.fail(.save, with: .accessDenied)
     for more in ["", "password_expiry_utc=1684189401\noauth_refresh_token=xyzzy"] {
-      let description = try CredentialDescription("url=https://ada:a@h\n\(more)\n".utf8)
+      let description = try CredentialDescription(Secret("url=https://ada:a@h\n\(more)\n"))
       #expect(try CredentialOperation.store.run(description, in: faulty) == nil)
     }
     #expect(try storage.password(for: ada) == "a\n\(lines)")

@@ -13,8 +13,8 @@ import Testing
   private func reply(
     _ operation: DockerCredentials.Operation, _ input: String = ""
   ) throws -> String {
-    let reply = try DockerCredentials(storage).reply(to: operation, Array(input.utf8))
-    return String(decoding: reply, as: UTF8.self)
+    let reply = try DockerCredentials(storage).reply(to: operation, Secret(input))
+    return try #require(reply.text)
   }
 
   private func store(_ user: String, _ secret: String, at server: String) throws {
@@ -46,8 +46,8 @@ import Testing
   }
 
   @Test func `the helper tells its version`() throws {
-    let reply = try DockerCredentials(storage, version: "1.2.3").reply(to: .version, [])
-    #expect(String(decoding: reply, as: UTF8.self) == "docker-credential-keyring 1.2.3\n")
+    let reply = try DockerCredentials(storage, version: "1.2.3").reply(to: .version, Secret(""))
+    #expect(reply.text == "docker-credential-keyring 1.2.3\n")
   }
 
   @Test func `a restored item of another helper is found, replaced and removed`() throws {
@@ -90,7 +90,7 @@ import Testing
     let full = FaultyStorage(storage)
     full.fail(.save, with: .other)
     #expect(throws: SecureStorageError.self) {
-      try DockerCredentials(full).reply(to: .store, Array(input.utf8))
+      try DockerCredentials(full).reply(to: .store, Secret(input))
     }
     #expect(try storage.items(matching: ItemQuery()).count == 2)
   }
@@ -134,12 +134,12 @@ import Testing
     try storage.setPassword("theirs", for: key)
     let docker = DockerCredentials(AlteringStorage(base: storage, foreign: [key]))
     #expect(throws: DockerCredentials.Failure.self) {
-      try docker.reply(to: .get, Array(registry.utf8))
+      try docker.reply(to: .get, Secret(registry))
     }
-    #expect(try docker.reply(to: .list, []) == Array("{}\n".utf8))
+    #expect(try docker.reply(to: .list, Secret("")) == Secret("{}\n"))
     let input = #"{"ServerURL":"\#(registry)","Username":"eve","Secret":"ours"}"#
-    #expect(try docker.reply(to: .store, Array(input.utf8)).isEmpty)
-    #expect(try docker.reply(to: .erase, Array(registry.utf8)).isEmpty)
+    #expect(try docker.reply(to: .store, Secret(input)).count == 0)
+    #expect(try docker.reply(to: .erase, Secret(registry)).count == 0)
     #expect(try storage.items(matching: ItemQuery()).map(\.key) == [key])
   }
 

@@ -183,8 +183,8 @@ import Testing
 
   /// Asks as git does.
   private func git(_ url: String) throws -> String {
-    let reply = try CredentialOperation.reply(to: "get", "url=\(url)\n".utf8, in: storage)
-    return String(decoding: reply, as: UTF8.self)
+    let reply = try CredentialOperation.get.reply(to: Secret("url=\(url)\n"), in: storage)
+    return try #require(reply.text)
   }
 
   @Test func `git's helper finds what was in its file`() throws {
@@ -329,9 +329,9 @@ import Testing
     for (server, user, secret) in [
       ("h", "a", "p:1"), ("i", "b", "q"), ("https://j/v1/", "<token>", "tok"),
     ] {
-      let reply = try DockerCredentials(storage).reply(to: .get, Array(server.utf8))
+      let reply = try DockerCredentials(storage).reply(to: .get, Secret(server))
       #expect(
-        String(decoding: reply, as: UTF8.self)
+        reply.text
           == "{\"Secret\":\"\(secret)\",\"ServerURL\":\"\(server)\",\"Username\":\"\(user)\"}\n")
     }
     #expect(

@@ -69,8 +69,8 @@ import Testing
     #expect(
       try rename(ItemSelection(account: "a", server: InternetServer("h")), [.protocol: "https"])
         == 1)
-    let reply = try CredentialOperation.reply(to: "get", "url=https://h\n".utf8, in: storage)
-    #expect(String(decoding: reply, as: UTF8.self) == "username=a\npassword=s3cret\n")
+    let reply = try CredentialOperation.get.reply(to: Secret("url=https://h\n"), in: storage)
+    #expect(reply.text == "username=a\npassword=s3cret\n")
   }
 
   @Test func `all items of a service are renamed`() throws {

@@ -14,12 +14,6 @@ import Testing
   func `one line end and the mark of UTF-8 are not part of a text secret`(
     input: String, isBinary: Bool, secret: String
   ) {
-    #expect(SecretText.secret(from: Array(input.utf8), isBinary: isBinary) == Secret(secret))
-  }
-
-  @Test func `a secret ends with a newline only in a terminal`() {
-    let secret = Secret("s3cret")
-    #expect(SecretText.output(secret, toTerminal: false) == Array("s3cret".utf8))
-    #expect(SecretText.output(secret, toTerminal: true) == Array("s3cret\n".utf8))
+    #expect(SecretText.secret(from: Secret(input), isBinary: isBinary) == Secret(secret))
   }
 }

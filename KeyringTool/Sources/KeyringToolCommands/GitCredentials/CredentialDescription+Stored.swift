@@ -13,19 +13,19 @@ extension CredentialDescription {
   ///
   /// - Parameter secret: The secret.
   init(stored secret: Secret) {
-    self.init(password: secret)
-    let lines = secret.withUnsafeBytes { bytes in
-      bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(Array.init)
+    self = secret.withUnsafeBytes { bytes in
+      let whole = CredentialDescription(password: secret)
+      let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      let names = ["password_expiry_utc=", "oauth_refresh_token="]
+      guard lines.dropFirst().allSatisfy({ line in names.contains { line.starts(with: $0.utf8) } })
+      else { return whole }
+      var description = CredentialDescription(password: Secret(bytes: lines[0]))
+      for line in lines.dropFirst() {
+        // If a line can't be passed to git, git-credential-libsecret didn't write it.
+        do throws(HelperFailure) { try description.read(line) } catch { return whole }
+      }
+      return description
     }
-    let names = ["password_expiry_utc=", "oauth_refresh_token="]
-    guard lines.dropFirst().allSatisfy({ line in names.contains { line.starts(with: $0.utf8) } })
-    else { return }
-    var description = CredentialDescription(password: Secret(bytes: lines[0]))
-    for line in lines.dropFirst() {
-      // If a line can't be passed to git, git-credential-libsecret didn't write it.
-      do throws(HelperFailure) { try description.read(line) } catch { return }
-    }
-    self = description
   }
 
   /// Reads a stored item, or returns `nil` if it doesn't have all that git needs.
@@ -48,11 +48,7 @@ extension CredentialDescription {
       ("", password), ("\npassword_expiry_utc=", passwordExpiry),
       ("\noauth_refresh_token=", refreshToken),
     ]
-    var bytes: [UInt8] = []
-    for case (let name, let value?) in parts {
-      bytes += Array(name.utf8) + value.withUnsafeBytes { Array($0) }
-    }
-    return Secret(bytes: bytes)
+    return Secret(joining: parts.flatMap { name, value in value.map { [Secret(name), $0] } ?? [] })
   }
 
   /// Adds stored parts that git didn't mention and that are still valid.

@@ -5,10 +5,17 @@ import Keyring
 extension CredentialDescription {
   /// Parses a URL the same way git does: `protocol://username:password@host:port/path`.
   ///
-  /// - Parameter url: The bytes of the URL.
+  /// - Parameter url: The URL.
   /// - Throws: `.malformedURL`, or the failure of one of the parts.
-  init(url: ArraySlice<UInt8>) throws(HelperFailure) {
-    self.init()
+  init(url: Secret) throws(HelperFailure) {
+    self = try url.withUnsafeBytes { (bytes) throws(HelperFailure) in
+      var description = CredentialDescription()
+      try description.read(url: bytes[...])
+      return description
+    }
+  }
+
+  private mutating func read(url: Slice<UnsafeRawBufferPointer>) throws(HelperFailure) {
     guard let colon = url.firstIndex(of: UInt8(ascii: ":")), colon > url.startIndex,
       url[colon...].starts(with: "://".utf8)
     else { throw .malformedURL }
@@ -20,7 +27,9 @@ extension CredentialDescription {
     if !path.isEmpty { self.path = try text(PercentDecoded(path), "path") }
   }
 
-  private mutating func readAuthority(_ authority: ArraySlice<UInt8>) throws(HelperFailure) {
+  private mutating func readAuthority(_ authority: Slice<UnsafeRawBufferPointer>)
+    throws(HelperFailure)
+  {
     guard let at = authority.firstIndex(of: UInt8(ascii: "@")) else {
       host = try text(PercentDecoded(authority), "host")
       return
@@ -36,9 +45,9 @@ extension CredentialDescription {
   }
 }
 
-extension ArraySlice<UInt8> {
-  fileprivate func trimming(_ byte: UInt8) -> ArraySlice {
-    guard let last = lastIndex(where: { $0 != byte }) else { return [] }
+extension Slice<UnsafeRawBufferPointer> {
+  fileprivate func trimming(_ byte: UInt8) -> Self {
+    guard let last = lastIndex(where: { $0 != byte }) else { return prefix(0) }
     return self[...last].drop { $0 == byte }
   }
 }

@@ -34,21 +34,17 @@ struct CredentialDescription: Equatable {
 extension CredentialDescription {
   /// Reads a description up to an empty line or the end.
   ///
-  /// - Parameter input: The bytes. Nothing is read after the empty line.
+  /// - Parameter input: The lines.
   /// - Throws: `HelperFailure` if a line is malformed.
-  init(_ input: some Sequence<UInt8>) throws(HelperFailure) {
-    self.init()
-    var line: [UInt8] = []
-    for byte in input {
-      if byte != UInt8(ascii: "\n") {
-        line.append(byte)
-        continue
+  init(_ input: Secret) throws(HelperFailure) {
+    self = try input.withUnsafeBytes { (bytes) throws(HelperFailure) in
+      var description = CredentialDescription()
+      for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+        if line.isEmpty { break }
+        try description.read(line)
       }
-      if line.isEmpty { return }
-      try read(line)
-      line = []
+      return description
     }
-    if !line.isEmpty { try read(line) }
   }
 
   /// Reads one line, and ignores it if its name is unknown.
@@ -75,7 +71,7 @@ extension CredentialDescription {
     case "capability[]": if value.elementsEqual("authtype".utf8) { allowsTypes = true }
     case "url":
       let allowsTypes = allowsTypes
-      self = try CredentialDescription(url: Array(value)[...])
+      self = try CredentialDescription(url: Secret(bytes: value))
       self.allowsTypes = allowsTypes
     // Newer versions of git send more parts, including lists such as `wwwauth[]`.
     default: break
@@ -120,23 +116,24 @@ extension CredentialDescription {
   ///
   /// - Returns: The lines.
   /// - Throws: `.unwritableValue`.
-  func lines() throws(HelperFailure) -> [UInt8] {
-    let parts: [(name: String, value: [UInt8]?)] = [
-      ("capability[]", credential == nil ? nil : Array("authtype".utf8)),
-      ("authtype", authenticationType.map { Array($0.utf8) }),
-      ("credential", credential?.withUnsafeBytes { Array($0) }),
-      ("protocol", `protocol`.map { Array($0.utf8) }),
-      ("host", host.map { Array($0.utf8) }),
-      ("path", path.map { Array($0.utf8) }),
-      ("username", username.map { Array($0.utf8) }),
-      ("password", password?.withUnsafeBytes { Array($0) }),
-      ("password_expiry_utc", passwordExpiry?.withUnsafeBytes { Array($0) }),
-      ("oauth_refresh_token", refreshToken?.withUnsafeBytes { Array($0) }),
+  func lines() throws(HelperFailure) -> Secret {
+    let parts: [(name: String, value: Secret?)] = [
+      ("capability[]", credential == nil ? nil : Secret("authtype")),
+      ("authtype", authenticationType.map { Secret($0) }),
+      ("credential", credential),
+      ("protocol", `protocol`.map { Secret($0) }),
+      ("host", host.map { Secret($0) }),
+      ("path", path.map { Secret($0) }),
+      ("username", username.map { Secret($0) }),
+      ("password", password),
+      ("password_expiry_utc", passwordExpiry),
+      ("oauth_refresh_token", refreshToken),
     ]
-    var lines: [UInt8] = []
+    var lines: [Secret] = []
     for case (let name, let value?) in parts {
-      lines += Array("\(name)=".utf8) + (try writable(value, name)) + [UInt8(ascii: "\n")]
+      try value.withUnsafeBytes { (bytes) throws(HelperFailure) in _ = try writable(bytes, name) }
+      lines += [Secret("\(name)="), value, Secret("\n")]
     }
-    return lines
+    return Secret(joining: lines)
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Keyring
+package import Keyring
 package import KeyringStorage
 
 /// An operation that git asks its helpers to perform, with git's name for it.
@@ -12,21 +12,17 @@ package enum CredentialOperation: String {
   /// Removes a credential that a server has refused.
   case erase
 
-  /// Performs the operation that git names, if it's a known one.
-  ///
-  /// Git requires helpers to ignore operations that they don't know.
+  /// Performs the operation.
   ///
   /// - Parameters:
-  ///   - name: Git's name for the operation.
-  ///   - input: The description of the credential, which is read only for a known operation.
+  ///   - input: The description of the credential.
   ///   - storage: The storage of the passwords.
-  /// - Returns: The lines of the reply, or an empty array for none.
+  /// - Returns: The lines of the reply, which is empty for none.
   /// - Throws: `HelperFailure` if the description is malformed, or the storage can't perform the operation.
-  package static func reply(
-    to name: String, _ input: some Sequence<UInt8>, in storage: any SecureStorage
-  ) throws(HelperFailure) -> [UInt8] {
-    guard let operation = CredentialOperation(rawValue: name) else { return [] }
-    return try operation.run(CredentialDescription(input), in: storage)?.lines() ?? []
+  package func reply(
+    to input: Secret, in storage: any SecureStorage
+  ) throws(HelperFailure) -> Secret {
+    try run(CredentialDescription(input), in: storage)?.lines() ?? Secret("")
   }
 
   /// Performs the operation.
