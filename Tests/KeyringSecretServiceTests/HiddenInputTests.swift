@@ -33,6 +33,62 @@ import Testing
       "\(text)\(rest)")
   }
 
+  /// Sends a signal to a program that asks, and returns what the terminal shows until it has a text.
+  ///
+  /// Swift's own handler of a crash starts another program.
+  private func send(
+    _ number: Int32, to use: String, backtracer: String?, until end: String
+  ) throws -> (program: Program, text: String) {
+    let settings = backtracer.map { "yes,swift-backtrace=\($0)" } ?? "no"
+    let program = try Program.inTerminal(
+      """
+      bash -c 'ulimit -c 0; export SWIFT_BACKTRACE=enable=\(settings); \
+      bash -c "echo process \\$\\$ .; exec \(Program.workerPath) \(use)"; echo status $?; stty -a'
+      """)
+    let process = try #require(
+      pid_t(try program.read(until: " .").split(separator: " ").dropLast().last ?? ""))
+    #expect(try program.read(until: "Secret: ").hasSuffix("Secret: "))
+    kill(process, number)
+    return (program, try program.read(until: end))
+  }
+
+  @Test(
+    arguments: [
+      (SIGQUIT, nil), (SIGQUIT, "/bin/true"), (SIGSEGV, nil), (SIGSEGV, "/bin/true"),
+      (SIGABRT, nil), (SIGUSR1, nil), (SIGUSR2, nil), (SIGALRM, nil), (SIGXCPU, nil), (40, nil),
+    ] as [(Int32, String?)])
+  func `a signal that ends the program shows input again`(
+    number: Int32, backtracer: String?
+  ) throws {
+    let end = "status \(128 + number)"
+    let (program, text) = try send(number, to: "ask", backtracer: backtracer, until: end)
+    let rest = String(decoding: try program.finish().output, as: UTF8.self)
+    #expect(text.hasSuffix(end) && rest.contains(" echo "), "\(text)\(rest)")
+    #expect(text.contains("crashed") == (backtracer != nil), "\(text)")
+  }
+
+  @Test(arguments: [nil, "/bin/true"])
+  func `a program that crashes shows input again`(backtracer: String?) throws {
+    let end = "status \(128 + SIGSEGV)"
+    let (program, text) = try send(
+      SIGUSR2, to: "ask handled", backtracer: backtracer, until: end)
+    let rest = String(decoding: try program.finish().output, as: UTF8.self)
+    #expect(text.hasSuffix(end) && rest.contains(" echo "), "\(text)\(rest)")
+    #expect(text.contains("crashed") == (backtracer != nil), "\(text)")
+  }
+
+  @Test func `a program that handles a signal itself asks again, or isn't disturbed`() throws {
+    var (program, text) = try send(
+      SIGQUIT, to: "ask handled", backtracer: nil, until: "Secret: ")
+    try program.writeLine("t0p s3cret")
+    text += String(decoding: try program.finish().output, as: UTF8.self)
+    #expect(text.contains("10 bytes") && !text.contains("t0p"), "\(text)")
+    (program, text) = try send(SIGUSR1, to: "ask handled", backtracer: nil, until: "")
+    try program.writeLine("t0p s3cret")
+    text += String(decoding: try program.finish().output, as: UTF8.self)
+    #expect(text.contains("10 bytes") && !text.contains("t0p"), "\(text)")
+  }
+
   @Test func `Ctrl-Z stops the program, which asks again when it continues`() throws {
     let program = try ask("set -m", "echo stopped; stty -a; fg")
     #expect(try program.read(until: "Secret: ").hasSuffix("Secret: "))

@@ -4,36 +4,119 @@ internal import KeyringLibc
 
 /// The signals that would otherwise leave the terminal without an echo.
 ///
-/// A handler writes the number of each signal to a pipe, because any thread may get it.
+/// Any thread may get them. Those that end the question are written to a pipe. The others would end the program before
+/// the question does, and their handler itself lets the terminal show input again.
 struct CaughtSignals {
-  private static let numbers = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT]
+  private static let endingQuestion = [SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT]
+  private static let crashes = [
+    SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS,
+  ]
+  /// The signals that by default don't end a program, or that no program can catch.
+  private static let harmless: [Int32] = {
+    let signals = [
+      SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD, SIGURG, SIGWINCH,
+    ]
+    #if canImport(Darwin)
+    return signals + [SIGIO, SIGINFO]
+    #else
+    return signals
+    #endif
+  }()
+
+  private typealias Handler =
+    @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) -> Void
+
+  // These stay, because a handler can run on another thread after the question.
+  private nonisolated(unsafe) static var question: HiddenInput?
+  /// The handlers that the signals had before, by number, or 0 for the default action.
+  private nonisolated(unsafe) static var handlersBefore = [Int](repeating: 0, count: 65)
+
+  /// Lets the terminal show input, and does what the signal does without the question.
+  ///
+  /// The handler makes only async-signal-safe calls.
+  private static let showAndPassOn: Handler = { number, information, context in
+    let error = errno
+    question?.show()
+    if let handler = unsafeBitCast(handlersBefore[Int(number)], to: Handler?.self) {
+      handler(number, information, context)
+    } else {
+      signal(number, SIG_DFL)
+    }
+    var action = sigaction()
+    sigaction(number, nil, &action)
+    if address(of: action) == unsafeBitCast(showAndPassOn, to: Int.self) {
+      // The program goes on, so the question hides its input again.
+      SignalPipe.passOn(SIGCONT)
+    } else if !happensAgain(number, information) {
+      // Swift's own handler gives crashes their default action, and returns.
+      raise(number)
+    }
+    errno = error
+  }
+
+  /// Returns `true` if a signal is from an instruction that runs again after the handler.
+  private static func happensAgain(
+    _ number: Int32, _ information: UnsafeMutablePointer<siginfo_t>?
+  ) -> Bool {
+    switch number {
+    case SIGSEGV, SIGBUS, SIGFPE, SIGILL:
+      // The codes of signals that other programs send aren't positive.
+      information.map { $0.pointee.si_code > 0 } == true
+    default: false
+    }
+  }
+
+  /// Returns the address of a handler, which Swift's modules of the C libraries name differently.
+  private static func address(of action: sigaction) -> Int {
+    withUnsafeBytes(of: action) { $0.load(as: Int.self) }
+  }
 
   private let before: [(number: Int32, action: sigaction)]
   /// The signals that this thread had blocked.
   private let blocked: sigset_t
 
-  init() {
+  init(of question: HiddenInput) {
     // These arrived too late for the question before.
     while let number = SignalPipe.shared?.next() { raise(number) }
-    // Without a pipe, signals do what they always do.
-    let numbers = SignalPipe.shared == nil ? [] : Self.numbers
-    before = numbers.compactMap { number in
+    Self.question = question
+    // Without a pipe, signals end the program as usual.
+    let endingQuestion = SignalPipe.shared == nil ? [] : Self.endingQuestion
+    var (set, blocked) = (sigset_t(), sigset_t())
+    sigemptyset(&set)
+    before = (Int32(1)...64).compactMap { number in
       var action = sigaction()
-      sigaction(number, nil, &action)
-      // The handler comes first. A signal that the program ignores stays ignored.
-      let ignored = unsafeBitCast(SIG_IGN, to: Int.self)
-      if withUnsafeBytes(of: action, { $0.load(as: Int.self) }) == ignored { return nil }
-      signal(number, SignalPipe.passOn)
-      // A signal ends a call to read, because some systems can't poll a terminal.
+      // The C library keeps some numbers to itself.
+      guard sigaction(number, nil, &action) == 0 else { return nil }
+      let handler = Self.address(of: action)
+      // A signal that the program ignores stays ignored.
+      if handler == unsafeBitCast(SIG_IGN, to: Int.self) { return nil }
+      let endsQuestion = endingQuestion.contains(number)
+      let isCrash = Self.crashes.contains(number)
+      if !endsQuestion {
+        // A handler of the program's own may let the program go on after any other signal.
+        guard isCrash || handler == 0 && !Self.harmless.contains(number) else { return nil }
+        Self.handlersBefore[Int(number)] = handler
+      }
+      // A thread of the program may wait for the others, which have to stay blocked for that.
+      if endsQuestion || isCrash { sigaddset(&set, number) }
+      // The handler comes first.
+      signal(
+        number,
+        endsQuestion
+          ? SignalPipe.passOn
+          : unsafeBitCast(Self.showAndPassOn, to: (@convention(c) (Int32) -> Void).self))
       var own = sigaction()
       sigaction(number, nil, &own)
-      own.sa_flags &= ~SA_RESTART
+      if endsQuestion {
+        // A signal ends a call to read, because some systems can't poll a terminal.
+        own.sa_flags &= ~SA_RESTART
+      } else {
+        own.sa_flags = action.sa_flags | SA_SIGINFO | SA_ONSTACK
+        own.sa_mask = action.sa_mask
+      }
       sigaction(number, &own, nil)
       return (number, action)
     }
-    var (set, blocked) = (sigset_t(), sigset_t())
-    sigemptyset(&set)
-    for (number, _) in before { sigaddset(&set, number) }
     pthread_sigmask(SIG_UNBLOCK, &set, &blocked)
     self.blocked = blocked
   }

@@ -38,7 +38,7 @@ struct HiddenInput {
   /// A program that was stopped asks again when it continues.
   func secret(unless isCancelled: () -> Bool) throws(SecureStorageError) -> Secret {
     while true {
-      let signals = CaughtSignals()
+      let signals = CaughtSignals(of: self)
       let event = isCancelled() ? .cancellation : ask(signals, isCancelled)
       // The terminal shows a line break only at the end of a line.
       switch event {
@@ -150,7 +150,7 @@ struct HiddenInput {
   }
 
   /// Shows what is typed, unless the terminal belongs to another program, such as the shell.
-  private func show() { if isInForeground { set(shown) } }
+  func show() { if isInForeground { set(shown) } }
 
   private var isInForeground: Bool { Self.isInForeground(of: terminal) }
 

@@ -6,8 +6,8 @@ internal import Synchronization
 extension Secret {
   /// Asks for a line of text at the program's terminal, and doesn't show what is typed.
   ///
-  /// The method blocks its thread. The terminal shows input again afterwards, even if the user ends the
-  /// program with Ctrl-C.
+  /// The method blocks its thread. The terminal shows input again afterwards, even if a signal ends the
+  /// program, such as that of Ctrl-C.
   ///
   /// - Parameter prompt: The text before the cursor, for example "Passphrase: ".
   /// - Returns: The line without its end.

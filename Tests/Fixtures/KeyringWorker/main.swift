@@ -23,7 +23,7 @@ import KeyringStorage
 //   KeyringWorker at-terminal read|reads|both|save|unlock COLLECTION SECONDS
 //   KeyringWorker change SERVICE COUNT
 //   KeyringWorker serve SERVICE
-//   KeyringWorker ask
+//   KeyringWorker ask [handled]
 //   KeyringWorker ask-until FILE PIPE
 //
 // STORAGE is a collection of the Secret Service, the path of an encrypted file, "tpm:" and the path of a file whose
@@ -64,7 +64,12 @@ func work(_ arguments: [String]) throws {
       storage: storage(named: arguments[1]), service: arguments[2], worker: arguments[3],
       choice: MixedOperations.Choice(rawValue: arguments[4]) ?? .all
     ).runUntilInputEnds()
-  case ("ask", 1):
+  case ("ask", 1), ("ask", 2):
+    if arguments.count == 2 {
+      signal(SIGQUIT) { _ in }
+      signal(SIGUSR1) { _ in }
+      signal(SIGUSR2) { _ in UnsafeMutablePointer<Int>(bitPattern: 8)?.pointee = 1 }
+    }
     // An app asks on any thread, and the kernel prefers the main thread for signals.
     try concurrently(1) { _ in
       do throws(SecureStorageError) {
