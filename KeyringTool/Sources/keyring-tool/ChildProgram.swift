@@ -164,7 +164,7 @@ struct ChildProgram {
     }
   }
 
-  private static func isIgnored(_ number: Int32) -> Bool {
+  static func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     sigaction(number, nil, &action)
     let ignored = unsafeBitCast(SIG_IGN, to: Int.self)

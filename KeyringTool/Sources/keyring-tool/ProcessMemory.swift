@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Keyring
+
 #if canImport(Musl)
 import Musl
 #else
@@ -25,16 +27,22 @@ enum ProcessMemory {
   private static let core = __rlimit_resource_t(RLIMIT_CORE.rawValue)
   #endif
 
+  /// The signals after which Swift would start another program, which any program of the user can get the memory from.
+  private static let crashes = [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV]
+
   /// Keeps the memory out of core dumps, and from debuggers of the same user.
   ///
   /// A program that replaces this one isn't affected.
   static func hide() {
+    for number in crashes where !ChildProgram.isIgnored(number) { signal(number, SIG_DFL) }
     #if os(Linux)
     _ = keyring_tool_hide_memory()
     #endif
     var limit = inheritedLimit
     limit.rlim_cur = 0
     setrlimit(core, &limit)
+    // Old kernels can't, and then the secrets are only as hidden as the rest.
+    _ = Secret.hideNewSecrets()
   }
 
   /// Restores the limit on core dumps, which a program that is started from now on inherits.

@@ -63,26 +63,30 @@ struct TerminalTests {
     #expect(try Program.tool(["get"] + item).status == 3)
   }
 
-  /// Interrupts the program with the key, and with a signal from elsewhere.
-  @Test(arguments: ["INT", "TERM"])
-  func `an interrupted terminal echoes again`(signal: String) throws {
+  /// Ends the program with a key, and with a signal from elsewhere.
+  @Test(
+    arguments: [
+      ("\u{3}", SIGINT), ("\u{1C}", SIGQUIT), (nil, SIGTERM), (nil, SIGHUP), (nil, SIGSEGV),
+      (nil, SIGABRT), (nil, SIGUSR1), (nil, SIGALRM), (nil, SIGPIPE), (nil, 40),
+    ] as [(String?, Int32)])
+  func `an interrupted terminal echoes again`(key: String?, signal: Int32) throws {
     // The key also interrupts the outer shell, which survives it and prints the state of the terminal.
     let script = """
-      trap : INT; sh -c 'echo process $$; exec "$@"' sh \(tool("set")); echo status $?; stty -a
+      trap : INT QUIT; sh -c 'echo process $$; exec "$@"' sh \(tool("set")); echo status $?; stty -a
       """
     let terminal = try terminal(script)
     try terminal.waitFor("process ")
     let process = try #require(Int32(try terminal.waitFor("\r\n")))
     try terminal.waitFor("Secret: ")
-    if signal == "INT" {
-      try terminal.type("half a se\u{3}")
+    if let key {
+      try terminal.type("half a se\(key)")
     } else {
       // Nothing is typed, because it would reach the terminal after the signal and be shown.
-      kill(process, SIGTERM)
+      kill(process, signal)
     }
     let status = try terminal.waitFor("speed ")
-    #expect(status.contains(signal == "INT" ? "status 130" : "status 143"))
-    #expect(!status.contains("half"))
+    #expect(status.contains("status \(128 + signal)"), "\(status)")
+    #expect(!status.contains("half") && !status.contains("crashed"), "\(status)")
     let settings = try terminal.finish().output
     #expect(settings.contains(" echo ") && !settings.contains(" -echo "))
     #expect(try Program.tool(["get"] + item).status == 3)
