@@ -149,6 +149,7 @@ class Service:
         self.pending = None
         self.hidden = "items" if "hiding" in modes else "none"
         self.abdicated = False
+        self.unreachable = None
         for name in SWITCHES:
             setattr(self, name, False)
         self.rival = None
@@ -398,6 +399,8 @@ class Service:
         return "o", (self.default if name == "default" and there else "/",)
 
     def SearchItems(self, path, attributes):
+        if path == SERVICE:
+            return "aoao", (self.matches(SERVICE + "/collection", attributes), [])
         path = self.collection(path)
         if self.collections[path].locked:
             if self.hidden == "items":
@@ -742,7 +745,7 @@ class Service:
             raise Failure(UNKNOWN)
         if path == SERVICE + "/aliases/default":
             path = self.default
-        if path not in self.visible():
+        if path not in self.visible() or path == self.unreachable:
             raise Failure(INTERFACE + "Error.NoSuchObject")
         return path
 
@@ -775,6 +778,8 @@ class Service:
                 for name, item in self.items.items():
                     item.allowed = False
                     self.signal(name.rsplit("/", 1)[0], "ItemChanged", name)
+            elif words == ["alias", "unreachable"]:
+                self.unreachable = self.default
             elif words[0] == "alias":
                 self.default = {"none": "/", "stale": SERVICE + "/collection/gone"}[words[1]]
             elif words[0] == "second":

@@ -82,6 +82,7 @@ public struct SecureStorageError: Error, Sendable, Equatable {
     var recoverySuggestion: String
     var argument: String?
     var underlying: Underlying?
+    var mayHaveItems = false
   }
 
   /// The fields, stored indirectly because a waiting task reserves space for an error in many frames.
@@ -142,6 +143,12 @@ public struct SecureStorageError: Error, Sendable, Equatable {
   public var underlying: Underlying? {
     get { fields.underlying }
     set { fields.underlying = newValue }
+  }
+
+  /// Indicates whether the storage may have items, whatever the code says.
+  package var mayHaveItems: Bool {
+    get { fields.mayHaveItems }
+    set { fields.mayHaveItems = newValue }
   }
 
   /// Creates an error.

@@ -139,15 +139,20 @@ extension Operation {
       return diagnosis.add("collection", closed())
     }
     var error = noCollection()
-    if let stale, options.collection == .default {
-      // Some providers still name the default collection after it was deleted.
-      error.message =
-        "The default collection \(stale.text) doesn't exist, although the keyring names it."
-    }
-    guard options.collection == .default, mayAsk else {
+    guard options.collection == .default else { return diagnosis.add("collection", error) }
+    do throws(SecureStorageError) {
+      // If there is one by now, the next diagnosis finds it.
+      _ = try await confirmThatThereIsNoDefault()
+    } catch {
+      guard error.code == .noDefaultCollection else { throw error }
       return diagnosis.add("collection", error)
     }
-    error.recoverySuggestion = Provider.withoutPrompterOrDefault
+    if let stale {
+      error.message = "The keyring doesn't give access to its new default collection \(stale.text)."
+      error.recoverySuggestion = "Log out and in again."
+    }
+    guard mayAsk else { return diagnosis.add("collection", error) }
+    if stale == nil { error.recoverySuggestion = Provider.withoutPrompterOrDefault }
     if try await isUserAsked() {
       diagnosis.add(
         "collection", error.message,
@@ -180,13 +185,6 @@ extension Operation {
     } catch {
       throw failure(error.codeWhileCalling)
     }
-  }
-}
-
-extension MethodCall {
-  /// Returns a call that requests the process that owns a name.
-  static func process(of name: String) -> MethodCall {
-    toBus("GetConnectionUnixProcessID", [.string(name)], answer: "(u)")
   }
 }
 #endif

@@ -19,6 +19,9 @@ struct ObjectPath: Hashable, Sendable {
     text.hasPrefix(collection.text + "/")
   }
 
+  /// The part of the path after its last "/".
+  var lastElement: Substring { text.split(separator: "/").last ?? "" }
+
   /// The path of the item's collection.
   var collection: ObjectPath {
     ObjectPath(text.lastIndex(of: "/").map { String(text[..<$0]) } ?? text)

@@ -95,8 +95,7 @@ extension Operation {
 
   /// Returns the name and the times by which the file of a collection is found.
   func fileIdentity(of collection: ObjectPath) async -> CollectionFile.Identity? {
-    let element = collection.text.split(separator: "/").last ?? ""
-    let alias = collection.isAlias ? [MethodCall.readAlias(String(element))] : []
+    let alias = collection.isAlias ? [MethodCall.readAlias(String(collection.lastElement))] : []
     // Without an answer, the collection counts as a text file. The next message reports the failure.
     guard
       let results = try? await session.connection.send(
@@ -105,9 +104,9 @@ extension Operation {
       let answers = try? results.map({ (result) throws(DBusError) in try result.get() }),
       let created = answers[0].property(ofType: "t"), let changed = answers[1].property(ofType: "t")
     else { return nil }
-    let path = alias.isEmpty ? collection.text : answers[2].child(0).text
+    let path = alias.isEmpty ? collection : ObjectPath(answers[2].child(0).text)
     return CollectionFile.Identity(
-      pathElement: path.split(separator: "/").last ?? "",
+      pathElement: path.lastElement,
       times: CollectionFile.Times(created.unsigned, changed.unsigned))
   }
 }

@@ -21,6 +21,8 @@ extension Operation {
       error.argument = "secret"
       throw error
     }
+    // What an addition doesn't find may be in another collection.
+    createsCollection = mode == .addOrReplace
     var vanished: Set<ObjectPath> = []
     // While an item was locked, another one may have appeared.
     try await repeatingRefusedChanges { () async throws(SecureStorageError) in

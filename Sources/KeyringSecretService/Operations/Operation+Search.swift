@@ -64,8 +64,8 @@ extension Operation {
   ///   - others: The messages to send with the searches.
   /// - Returns: The found items for each set, the answers to the other messages, and a Boolean value that
   ///   indicates whether the collection is locked.
-  /// - Throws: `SecureStorageError` if one of the messages fails, or if the collection isn't there and
-  ///   the provider may only have closed it.
+  /// - Throws: `SecureStorageError` if one of the messages fails, or if the items may be elsewhere: see
+  ///   ``confirmThatNoneIsElsewhere()`` and ``confirmThatThereIsNoCollection()``.
   func searchEverything(
     _ attributeSets: [[String: String]], with others: [MethodCall] = []
   ) async throws(SecureStorageError) -> SearchResult {
@@ -78,25 +78,40 @@ extension Operation {
     var answers: ArraySlice<Variant?>
     switch reply {
     case .noCollection:
-      try expectNoCollection()
-      return try await noItems(attributeSets, with: others)
+      return try await searchWithoutCollection(attributeSets, with: others)
     case .hidesItems: return hiddenItems(attributeSets, without: others)
     case .answers(let all): answers = all[...]
     }
     let before = asksBefore ? 1 : 0
-    let states = Array(answers.prefix(before) + answers.suffix(1))
+    let states = (answers.prefix(before) + answers.suffix(1)).compactMap(\.self)
     answers = answers.dropFirst(before).dropLast()
     let found = answers.prefix(attributeSets.count)
+    let paths = found.map(itemPaths)
+    let isComplete = !paths.contains(where: \.isEmpty)
+    if !isComplete, states.count <= before {
+      return try await searchWithoutCollection(attributeSets, with: others)
+    }
     // A collection that exists and refuses to be searched is locked, too.
-    let refusesSearch = found.contains { $0 == nil }
-    let isLocked = try isLocked(states, refusesSearch)
+    var isLocked = found.contains { $0 == nil }
+    for state in states where try self.isLocked(state) { isLocked = true }
     // Nothing is known any more if the collection was locked in the meantime.
     if asksBefore, let knownCollection, session.seenUnlocked[knownCollection] != nil {
       session.seenUnlocked[knownCollection] = isLocked ? nil : .now
     }
+    if !isLocked, !isComplete { try await confirmThatNoneIsElsewhere() }
     return SearchResult(
-      found: found.map(itemPaths), answers: Array(answers.dropFirst(attributeSets.count)),
-      isLocked: isLocked)
+      found: paths, answers: Array(answers.dropFirst(attributeSets.count)), isLocked: isLocked)
+  }
+
+  /// Returns a result without items, or searches again if there is a collection by now.
+  private func searchWithoutCollection(
+    _ attributeSets: [[String: String]], with others: [MethodCall]
+  ) async throws(SecureStorageError) -> SearchResult {
+    if try await confirmThatThereIsNoCollection() {
+      return try await noItems(attributeSets, with: others)
+    }
+    try checkRepetition()
+    return try await searchEverything(attributeSets, with: others)
   }
 
   /// Returns a result without items, and sends only the other messages.
@@ -166,21 +181,6 @@ extension Operation {
     let isLocked = try isLocked(answer)
     session.seenUnlocked[collection] = isLocked ? nil : .now
     return isLocked
-  }
-
-  /// Returns `true` if the answers show that the collection was locked.
-  private func isLocked(
-    _ answers: [Variant?], _ refusesSearch: Bool
-  ) throws(SecureStorageError) -> Bool {
-    var wasLocked = refusesSearch
-    for answer in answers {
-      guard let answer else {
-        try expectNoCollection()
-        return false
-      }
-      if try isLocked(answer) { wasLocked = true }
-    }
-    return wasLocked
   }
 
   /// Throws an error for a missing collection, unless that means that nothing is stored.

@@ -21,6 +21,8 @@ final class Operation: ProviderClient {
   ///
   /// Neither side can decrypt the other's secrets then, and no secret was changed.
   private(set) var sessionIsUnusable = false
+  /// Indicates whether the operation creates the default collection if the user agrees, even beside other collections.
+  var createsCollection = false
   /// A closure that is called with `true` when the user is asked, and with `false` when that is over.
   var whenAsking: (Bool) -> Void = { _ in }
   /// A closure that is called each time that answers renew the deadline.

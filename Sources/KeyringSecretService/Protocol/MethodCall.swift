@@ -101,6 +101,11 @@ extension MethodCall {
       service, "org.freedesktop.DBus.Introspectable", "Introspect", [], answer: "(s)")
   }
 
+  /// Returns a call that finds the items of all collections, unlocked or not.
+  static func searchAllItems() -> MethodCall {
+    MethodCall(service, serviceInterface, searchItems, [.strings([:])], answer: "(aoao)")
+  }
+
   /// Returns a call that requests the paths of all collections.
   static func collections() -> MethodCall {
     property("Collections", of: service, serviceInterface)

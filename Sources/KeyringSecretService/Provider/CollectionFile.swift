@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
+internal import KeyringLibc
 internal import KeyringStorage
 
 /// The file in which a provider keeps a collection.
@@ -28,11 +29,17 @@ struct CollectionFile: Equatable {
     case text
     /// Something that the provider can't read, so that it doesn't list the collection.
     case damaged
+    /// Something that this program isn't allowed to read.
+    case unreadable
   }
 
   let path: String
   let content: Content
-  let times: Times?
+  var times: Times?
+  /// The label of the collection, or `nil` if the file doesn't tell.
+  var label: String?
+  /// The time at which the file was changed or put in its place, in nanoseconds since 1970.
+  var changed: Int64 = 0
 
   /// The parts of a file that identify its collection.
   struct Identity: Equatable {
@@ -40,13 +47,14 @@ struct CollectionFile: Equatable {
     ///
     /// If that file exists already, the name of a new collection's file has a number at the end.
     let name: String
-    let times: Times
+    /// The times, or `nil` if the provider lists the collection and doesn't tell.
+    let times: Times?
 
     /// Creates an identity from the last element of a collection's path, and the collection's times.
     ///
     /// gnome-keyring 42.1 to 51.1 replaces each byte that isn't a letter or a digit by `_` and two hexadecimal
     /// digits.
-    init(pathElement: some StringProtocol, times: Times) {
+    init(pathElement: some StringProtocol, times: Times?) {
       var rest = pathElement.utf8[...]
       var name: [UInt8] = []
       while let byte = rest.popFirst() {
@@ -66,7 +74,8 @@ struct CollectionFile: Equatable {
 
   /// Indicates whether this is the file of a collection.
   func isOf(_ collection: Identity) -> Bool {
-    guard collection.times.areKnown, times == collection.times, name.hasPrefix(collection.name)
+    guard collection.times?.areKnown == true, times == collection.times,
+      name.hasPrefix(collection.name)
     else {
       return false
     }
@@ -74,9 +83,19 @@ struct CollectionFile: Equatable {
     return number.isEmpty || number.first == "_" && Int(number.dropFirst()) != nil
   }
 
-  /// Indicates whether the file is that of none of these collections.
-  func isOfNone(_ collections: [Identity]) -> Bool {
-    times?.areKnown != false && !collections.contains(where: isOf)
+  /// Returns the files that are those of none of these collections.
+  ///
+  /// Without another file with that name and a number, the file with a collection's name is the collection's.
+  static func unlisted(
+    _ files: [CollectionFile], listing collections: [Identity]
+  ) -> [CollectionFile] {
+    let replaced = replacedNames(among: files.map(\.name))
+    return files.filter { file in
+      file.times?.areKnown != false
+        && !collections.contains {
+          file.isOf($0) || file.name == $0.name && !replaced.contains(file.name)
+        }
+    }
   }
 
   /// Returns the file as it is now, if it's still that of the same collection.
@@ -103,21 +122,38 @@ extension CollectionFile {
 
   /// Returns the files of all collections in a directory.
   static func files(in directory: String) -> [CollectionFile] {
+    names(in: directory).sorted().compactMap { file(at: "\(directory)/\($0)\(suffix)") }
+  }
+
+  /// Returns the names of all files in a directory, without their ending.
+  private static func names(in directory: String) -> [String] {
     guard let names = try? OpenFile.directory(directory).names() else { return [] }
-    return names.sorted().filter { $0.hasSuffix(suffix) }.compactMap {
-      file(at: "\(directory)/\($0)")
-    }
+    return names.filter { $0.hasSuffix(suffix) }.map { String($0.dropLast(suffix.count)) }
+  }
+
+  /// Returns `true` if a collection may have taken the place of another one, whose file couldn't be read.
+  static func mayHaveReplacements(in directory: String) -> Bool {
+    !replacedNames(among: names(in: directory)).isEmpty
+  }
+
+  /// Returns the names to which there is another one with a number.
+  ///
+  /// If gnome-keyring 42.1 or 48.0 can't read `login.keyring`, each login makes a new collection "login", in
+  /// `login_1.keyring` and so on.
+  private static func replacedNames(among names: [String]) -> Set<String> {
+    Set(
+      names.compactMap { name in
+        guard let end = name.lastIndex(of: "_"), Int(name[end...].dropFirst()) != nil else {
+          return nil
+        }
+        return String(name[..<end])
+      }
+    ).intersection(names)
   }
 
   /// The name of the file without its ending.
   var name: String {
     String((path.split(separator: "/").last ?? "").dropLast(Self.suffix.count))
-  }
-
-  /// Returns the name of the file of the default collection.
-  static func defaultName(in directory: String) -> String {
-    // gnome-keyring writes the file when another collection becomes the default one.
-    ProcFile.text(directory + "/default")?.split(separator: "\n").first.map(String.init) ?? "login"
   }
 
   private static let suffix = ".keyring"
@@ -130,26 +166,40 @@ extension CollectionFile {
   private static let headSize = 16 << 10
 
   private static func file(at path: String) -> CollectionFile? {
-    // A text file has secrets after the head.
-    let head = try? OpenFile.reading(path).map { (file) throws(FileFailure) in
-      try Secret(capacity: headSize) { (room) throws(FileFailure) in try file.read(into: room) }
-    }
-    return head.flatMap(\.self)?.withUnsafeBytes { bytes in
-      if bytes.starts(with: Self.magic) {
-        let times = encryptedTimes(bytes)
-        return CollectionFile(
-          path: path, content: times == nil ? .damaged : .encrypted, times: times)
+    do throws(FileFailure) {
+      guard let file = try OpenFile.reading(path) else { return nil }
+      let status = try file.status()
+      guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+      // A text file has secrets after the head.
+      let head = try Secret(capacity: headSize) { (room) throws(FileFailure) in
+        try file.read(into: room)
       }
-      let times = textTimes(bytes)
-      return CollectionFile(path: path, content: times == nil ? .damaged : .text, times: times)
+      let (content, times, label) = head.withUnsafeBytes(contentOfHead)
+      return CollectionFile(
+        path: path, content: content, times: times, label: label,
+        changed: Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec))
+    } catch {
+      return error.code == .accessDenied ? CollectionFile(path: path, content: .unreadable) : nil
     }
+  }
+
+  private static func contentOfHead(
+    _ bytes: UnsafeRawBufferPointer
+  ) -> (content: Content, times: Times?, label: String?) {
+    let isEncrypted = bytes.starts(with: magic)
+    guard let (times, label) = isEncrypted ? encryptedHead(bytes) : textHead(bytes) else {
+      return (.damaged, nil, nil)
+    }
+    return (isEncrypted ? .encrypted : .text, times, label)
   }
 
   /// The start of an encrypted file.
   private static let magic = Array("GnomeKeyring\n\r\0\n".utf8)
 
   /// Reads the head of an encrypted file: the magic, four numbers of one byte each, the label and the times.
-  private static func encryptedTimes(_ bytes: UnsafeRawBufferPointer) -> Times? {
+  private static func encryptedHead(
+    _ bytes: UnsafeRawBufferPointer
+  ) -> (Times, label: String?)? {
     func number(at offset: Int, size: Int) -> UInt64? {
       guard bytes.count - size >= offset else { return nil }
       return bytes[offset..<offset + size].reduce(0) { $0 << 8 | UInt64($1) }
@@ -157,27 +207,27 @@ extension CollectionFile {
     let start = magic.count + 4
     guard let size = number(at: start, size: 4) else { return nil }
     // A missing label has this size.
-    let end = start + 4 + (size == UInt64(UInt32.max) ? 0 : Int(size))
+    let hasLabel = size != UInt64(UInt32.max)
+    let end = start + 4 + (hasLabel ? Int(size) : 0)
     guard let created = number(at: end, size: 8), let modified = number(at: end + 8, size: 8) else {
       return nil
     }
-    return Times(created, modified)
+    let label = hasLabel ? String(decoding: bytes[(start + 4)..<end], as: UTF8.self) : nil
+    return (Times(created, modified), label)
   }
 
   /// Reads the group "keyring" of a text file.
-  private static func textTimes(_ bytes: UnsafeRawBufferPointer) -> Times? {
-    func number(_ line: Slice<UnsafeRawBufferPointer>, _ name: StaticString) -> UInt64? {
-      name.withUTF8Buffer { name in
-        guard line.starts(with: name) else { return nil }
-        return UInt64(String(decoding: line.dropFirst(name.count), as: UTF8.self))
-      }
-    }
+  private static func textHead(_ bytes: UnsafeRawBufferPointer) -> (Times, label: String?)? {
     var lines = bytes.split(separator: UInt8(ascii: "\n"))[...]
     guard let first = lines.popFirst(), first.starts(with: "[keyring]".utf8) else { return nil }
     let group = lines.prefix { $0.first != UInt8(ascii: "[") }
-    let created = group.lazy.compactMap { number($0, "ctime=") }.first
-    let modified = group.lazy.compactMap { number($0, "mtime=") }.first
-    return Times(created ?? 0, modified ?? 0)
+    func value(_ name: String) -> String? {
+      group.first { $0.starts(with: name.utf8) }.map {
+        String(decoding: $0.dropFirst(name.utf8.count), as: UTF8.self)
+      }
+    }
+    func number(_ name: String) -> UInt64 { value(name).flatMap(UInt64.init) ?? 0 }
+    return (Times(number("ctime="), number("mtime=")), value("display-name="))
   }
 }
 

@@ -34,7 +34,9 @@
 ///   there, or creates an item without its secret. Opening several sessions at the same time aborts some
 ///   versions of gnome-keyring.
 /// - Collections: gnome-keyring 42.1 still names the default collection after it was deleted. Of these
-///   providers, it alone has a session collection.
+///   providers, it alone has a session collection. In version 48.0, the collection that a user's first login makes
+///   is listed, and no object until the next one. Versions 42.1 and 48.0 do the same with a file that came after
+///   their start, or don't list it.
 /// - Signals: KWallet 5.103 sends up to four signals for one change, one right after the other.
 /// - Buses: dbus-broker accepts a connection above its limit, and closes it at once. It reports the same
 ///   error for a name that no program provides and for a name whose program it couldn't start.
@@ -382,8 +384,8 @@ extension Provider {
   ///
   /// gcr shows those of gnome-keyring 42.1. KWallet 5.103 and KeePassXC 2.7.4 show their own.
   static let withoutPrompterOrDefault = """
-    Create one in your keyring manager and make it the default, or install gcr, which shows the \
-    keyring's prompts.
+    Create one by logging out and in again, or in your keyring manager as the default one, or install gcr, \
+    which shows the keyring's prompts.
     """
 }
 
@@ -474,7 +476,7 @@ extension Provider {
 
   /// Indicates whether each collection has a file that ``CollectionFile`` describes.
   ///
-  /// gnome-keyring 42.1 lists no collection for a file that it can't read. Its items then look absent.
+  /// gnome-keyring 42.1 and 48.0 list no collection for a file that they can't read.
   var keepsCollectionsInFiles: Bool { program == .gnomeKeyring }
 
   /// The property that has the version of a provider that is a Qt program.

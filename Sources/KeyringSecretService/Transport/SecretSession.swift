@@ -30,6 +30,8 @@ final class SecretSession: Sendable {
   let chosenCollection = Mutex<ObjectPath?>(nil)
   /// The files in which the provider keeps collections, as they were last seen.
   let collectionFiles = Mutex<[ObjectPath: CollectionFile]>([:])
+  /// The collections of which it's known that no other one has their items.
+  let confirmed = RecentValues<SecretServiceStorage.Collection, Bool>()
   /// The open requests to unlock something, by the kind of the question and the objects that they unlock.
   let unlockings = Mutex<
     [SecretServiceStorage.Interaction: [Set<ObjectPath>: SharedOutcome<Unlocking>]]

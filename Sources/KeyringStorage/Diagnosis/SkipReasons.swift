@@ -19,5 +19,7 @@ extension StorageDiagnosis {
   package var isThere: Bool { failure.map { Self.hindrances.contains($0.code) } ?? true }
 
   /// Indicates whether it's certain that the storage has none of the program's secrets, and can't have any.
-  package var isUnavailable: Bool { failure.map { Set.skipReasons.contains($0.code) } ?? false }
+  package var isUnavailable: Bool {
+    failure.map { Set.skipReasons.contains($0.code) && !$0.mayHaveItems } ?? false
+  }
 }

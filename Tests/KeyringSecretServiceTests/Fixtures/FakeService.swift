@@ -203,7 +203,11 @@ final class FakeService {
   /// Makes the items swap their paths.
   func swap() throws { try order("swap") }
 
-  enum Alias: String { case none, stale }
+  enum Alias: String {
+    case none, stale
+    /// The alias names a collection that is listed, and that isn't an object (gnome-keyring 48.0 after a first login).
+    case unreachable
+  }
 
   /// Changes the alias of the default collection, until a default collection is made.
   func alias(_ alias: Alias) throws { try order("alias \(alias.rawValue)") }

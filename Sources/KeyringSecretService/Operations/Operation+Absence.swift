@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SecretService && os(Linux)
+internal import KeyringLibc
+internal import KeyringStorage
+
+// An item that isn't found is absent if no other collection may have it: neither one whose file the provider
+// doesn't list, nor one that was the default collection. Otherwise, a program would generate a second key, or
+// sign its user out.
+
+extension Operation {
+  /// Throws an error if items of the storage's collection, which is there, may be in an unlisted file.
+  ///
+  /// A provider reads its files when it starts, so each session looks once. In most directories, the names of the files
+  /// tell enough, and no message is sent.
+  func confirmThatNoneIsElsewhere() async throws(SecureStorageError) {
+    guard provider.keepsCollectionsInFiles, session.confirmed[options.collection] == nil else {
+      return
+    }
+    if CollectionFile.directories.contains(where: CollectionFile.mayHaveReplacements) {
+      try await refuseUnlistedFile()
+    }
+    session.confirmed[options.collection] = true
+  }
+
+  /// Throws an error if the keyring may have items of the storage, although it has no collection for them.
+  ///
+  /// A keyring that was never used has no collection and no file. It's empty.
+  ///
+  /// - Returns: `false` if there is a collection by now.
+  func confirmThatThereIsNoCollection() async throws(SecureStorageError) -> Bool {
+    try expectNoCollection()
+    try await refuseUnlistedFile()
+    switch options.collection {
+    case .default where !createsCollection: return try await confirmThatThereIsNoDefault()
+    case .named: try await refuseHidden(collections())
+    case .default, .session: break
+    }
+    return true
+  }
+
+  /// Throws an error if another collection may be, or may have been, the default one.
+  ///
+  /// - Returns: `false` if there is a default collection by now.
+  func confirmThatThereIsNoDefault() async throws(SecureStorageError) -> Bool {
+    let object = ObjectPath.collection(aliased: "default")
+    let answers = try await send([.isLocked(object), .readAlias("default"), .collections()])
+    if answers[0] != nil { return false }
+    let others = try collections(answers[2]).filter { !$0.text.hasSuffix("/collection/session") }
+    let alias = ObjectPath(answers[1]?.child(0).text ?? "/")
+    if alias.isNone {
+      if others.isEmpty { return true }
+      let labels = try await labeledCollections().filter { others.contains($0.path) }
+        .map { "\"\($0.label)\"" }.joined(separator: ", ")
+      throw hiding(
+        "The keyring has no default collection, but others: \(labels).",
+        recoverySuggestion: "Make one of them the default collection in your keyring manager.")
+    }
+    guard others.contains(alias) else {
+      throw hiding(
+        "The default collection \(alias.text) doesn't exist, although the keyring names it.")
+    }
+    try await refuseHidden([alias])
+    return true
+  }
+
+  /// Throws an error if one of these collections, which are listed, has items and isn't an object.
+  ///
+  /// Without items, it may be the collection of a new user, which some providers make an object at the next login.
+  private func refuseHidden(_ collections: [ObjectPath]) async throws(SecureStorageError) {
+    let labels = try await send(collections.map { .label(ofCollection: $0) })
+    let hidden = zip(collections, labels).filter { $1 == nil }.map(\.0)
+    if hidden.isEmpty { return }
+    let answer = try await send(.searchAllItems())
+    let found = answer.map { $0.child(0).paths + $0.child(1).paths } ?? []
+    if let collection = hidden.first(where: { path in found.contains { $0.isInside(path) } }) {
+      throw hiding(
+        "The keyring doesn't give access to its collection \(collection.text).",
+        recoverySuggestion: Self.restarting)
+    }
+  }
+
+  private static let restarting = "Restart the keyring, for example by logging out and in again."
+
+  /// Returns the error for a collection that isn't there, while the keyring may have the storage's items.
+  private func hiding(
+    _ message: String, recoverySuggestion: String? = nil
+  ) -> SecureStorageError {
+    var error = failure(
+      options.collection == .default ? .noDefaultCollection : .collectionNotFound, message,
+      recoverySuggestion: recoverySuggestion)
+    error.mayHaveItems = true
+    return error
+  }
+}
+
+// MARK: - Files
+
+extension Operation {
+  /// Throws an error if items of the storage may be in a file whose collection the provider doesn't list.
+  func refuseUnlistedFile() async throws(SecureStorageError) {
+    let files = try await unlistedFiles()
+    if let file = try await fileWithItems(among: files) { throw await notListed(file) }
+  }
+
+  /// Finds the provider's files whose collections it doesn't list.
+  ///
+  /// None is found if the provider's files can't be seen.
+  func unlistedFiles() async throws(SecureStorageError) -> [CollectionFile] {
+    guard provider.keepsCollectionsInFiles else { return [] }
+    // A collection that is created now is listed once it has a file.
+    let directories = CollectionFile.directories.map { CollectionFile.files(in: $0) }
+    if directories.allSatisfy(\.isEmpty) { return [] }
+    let paths = try await collections()
+    let times = try await send(paths.flatMap { MethodCall.times(ofCollection: $0) })
+      .map { $0?.property(ofType: "t")?.unsigned }
+    let listed = paths.enumerated().map { index, path in
+      var known: CollectionFile.Times?
+      if let created = times[2 * index], let changed = times[2 * index + 1] {
+        known = CollectionFile.Times(created, changed)
+      }
+      return CollectionFile.Identity(pathElement: path.lastElement, times: known)
+    }
+    return directories.enumerated().flatMap { index, files in
+      let missing = CollectionFile.unlisted(files, listing: listed)
+      // The provider may use another directory, and one on another bus may be another user's.
+      let isInUse = missing.count < files.count || index == 0 && options.busAddress == nil
+      // A collection that was deleted in the meantime has no file any more.
+      return isInUse ? missing.filter { $0.refreshed() != nil } : []
+    }
+  }
+
+  /// Returns the first of the unlisted files that may have items of the storage.
+  ///
+  /// If the storage's collection is there, another file with its name may have them. Otherwise, the file of any
+  /// collection may have been the default one.
+  func fileWithItems(
+    among files: [CollectionFile]
+  ) async throws(SecureStorageError) -> CollectionFile? {
+    if files.isEmpty || options.collection == .session { return nil }
+    if let current = try await path(of: options.collection),
+      try await collections().contains(current)
+    {
+      let name = CollectionFile.Identity(pathElement: current.lastElement, times: nil).name
+      return files.first { $0.name == name }
+    }
+    guard case .named(let label) = options.collection else { return files[0] }
+    return files.first { $0.label.map { $0.hasSameBytes(label) } ?? true }
+  }
+
+  /// Returns the error for a file whose collection the provider doesn't list.
+  func notListed(_ file: CollectionFile) async -> SecureStorageError {
+    let message = "The keyring doesn't list the collection in \(file.path)"
+    let goingOn = "To go on without its secrets, give it a name that doesn't end with \".keyring\"."
+    switch file.content {
+    case .unreadable:
+      return failure(
+        .accessDenied, message + ", which can't be read.",
+        recoverySuggestion: "Let your user read and write the file, and restart the keyring.")
+    case .damaged:
+      return failure(
+        .damaged, message + ", because the file is damaged.",
+        recoverySuggestion: """
+          Bring the file back from a backup, and restart the keyring. \(goingOn)
+          """)
+    case .encrypted, .text:
+      guard let start = await startOfProvider(), file.changed > start else {
+        return failure(
+          .damaged, message + ", probably because the file is damaged.",
+          recoverySuggestion: """
+            Restart the keyring. If that doesn't help, bring the file back from a backup. \(goingOn)
+            """)
+      }
+      return hiding(
+        message + ", because the file is newer than the keyring's process.",
+        recoverySuggestion: Self.restarting)
+    }
+  }
+
+  /// Returns a time at which the provider's process had started, in nanoseconds since 1970.
+  private func startOfProvider() async -> Int64? {
+    let question = MethodCall.process(of: provider.uniqueName)
+    let answers = try? await session.connection.send([question], to: nil, until: deadline)
+    guard let process = try? answers?[0].get().child(0).number,
+      let text = ProcFile.text("/proc/\(process)/stat"), let name = text.lastIndex(of: ")")
+    else { return nil }
+    // It's the 22nd field, and the name in parentheses is the second one: see proc_pid_stat(5).
+    let fields = text[name...].split(separator: " ")
+    guard fields.count > 20, let ticks = Int64(fields[20]) else { return nil }
+    func now(_ clock: clockid_t) -> Int64 {
+      var time = timespec()
+      clock_gettime(clock, &time)
+      return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+    let sinceBoot = (ticks + 1) * 1_000_000_000 / Int64(sysconf(Int32(_SC_CLK_TCK)))
+    return now(CLOCK_REALTIME) - now(CLOCK_BOOTTIME) + sinceBoot
+  }
+}
+
+extension MethodCall {
+  /// Returns a call that requests the process that owns a name.
+  static func process(of name: String) -> MethodCall {
+    toBus("GetConnectionUnixProcessID", [.string(name)], answer: "(u)")
+  }
+}
+#endif
