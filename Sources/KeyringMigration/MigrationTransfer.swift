@@ -25,7 +25,8 @@ struct MigrationTransfer: Sendable {
       _ = try destination.requireSecret(item)
       guard keys.insert(item.key).inserted else {
         throw destination.error(
-          .ambiguous, during: .read, message: "The source has several items for \(item.key).")
+          .ambiguous, during: .read,
+          message: "The source has several items for \("\(item.key)".excerpt).")
       }
     }
   }
@@ -89,7 +90,7 @@ struct MigrationTransfer: Sendable {
         else {
           throw destination.error(
             .verificationFailed, during: .read,
-            message: "The value written for \(item.key) could not be read back.")
+            message: "The value written for \("\(item.key)".excerpt) could not be read back.")
         }
         done()
       }
@@ -123,7 +124,7 @@ struct MigrationTransfer: Sendable {
   private func alreadyExists(_ key: ItemKey) -> SecureStorageError {
     destination.error(
       .itemAlreadyExists, during: .save,
-      message: "The destination already has a different value for \(key).",
+      message: "The destination already has a different value for \("\(key)".excerpt).",
       recoverySuggestion:
         "Decide which value is right, remove the other one, and run the migration again.")
   }

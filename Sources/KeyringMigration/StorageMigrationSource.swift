@@ -41,13 +41,13 @@ struct StorageMigrationSource: MigrationSource {
       throw base.error(
         .other, during: .remove,
         message:
-          "The item of \(item.key) also has one-time codes or a passkey, which a move would lose.",
+          "The item of \("\(item.key)".excerpt) also has one-time codes or a passkey, which a move would lose.",
         recoverySuggestion: "Copy it, or move it in your keyring manager.")
     }
     for item in items where item.secret == nil {
       throw base.error(
         .locked, during: .read,
-        message: "The secret of \(item.key) can't be read, because it's locked.")
+        message: "The secret of \("\(item.key)".excerpt) can't be read, because it's locked.")
     }
     return items.map { item in
       var item = item.sanitized
@@ -107,7 +107,7 @@ struct StorageMigrationSource: MigrationSource {
       guard let now = found[item.key]?.sanitized else { continue }
       let isSame =
         now.secret == item.secret && (now.attributes ?? [:]).hasSameBytes(item.attributes ?? [:])
-      guard isSame else { throw .sourceChanged("\(item.key)", base.backendName) }
+      guard isSame else { throw .sourceChanged("\(item.key)".excerpt, base.backendName) }
     }
   }
 }

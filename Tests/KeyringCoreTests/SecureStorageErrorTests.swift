@@ -84,6 +84,26 @@ import Testing
     }
   }
 
+  @Test(arguments: ["a", "é", "\u{1F469}\u{200D}\u{1F4BB}", "e\u{301}", "\u{1B}"])
+  func `another program's text is at most 500 bytes, and ends with a whole character`(
+    character: String
+  ) {
+    let text = "x" + String(repeating: character, count: 1000)
+    var underlying = SecureStorageError.Underlying(domain: text, code: 1, text: text)
+    for _ in 1...2 {
+      for text in [underlying.text, underlying.domain, text.excerpt] {
+        #expect((480...500).contains(text.utf8.count) && text.hasSuffix("…"))
+        let shown = character == "\u{1B}" ? " " : character
+        #expect(text.dropFirst().dropLast().allSatisfy { "\($0)" == shown })
+      }
+      (underlying.domain, underlying.text) = (text, text)
+    }
+    // No cut leaves a whole character of any length.
+    let endless = "x" + String(repeating: "\u{301}", count: 1000)
+    #expect(endless.excerpt.utf8.count <= 500)
+    #expect(String(repeating: "x", count: 500).excerpt.utf8.count == 500)
+  }
+
   @Test(arguments: SecureStorageError.Code.known)
   func `every code has its own message and advice`(code: SecureStorageError.Code) {
     let error = SecureStorageError(code, operation: .read, backendName: "test")

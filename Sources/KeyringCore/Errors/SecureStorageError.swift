@@ -52,22 +52,22 @@ public struct SecureStorageError: Error, Sendable, Equatable {
   /// An underlying error, as reported by the library or service that caused it.
   public struct Underlying: Sendable, Equatable, CustomStringConvertible {
     /// The domain of the code, for example "g-io-error-quark" or the name of a D-Bus error.
-    public var domain: String { didSet { domain = domain.inOneLine } }
+    public var domain: String { didSet { domain = domain.excerpt } }
     /// The number of the error within the domain.
     public var code: Int
     /// The message of the error.
-    public var text: String { didSet { text = text.inOneLine } }
+    public var text: String { didSet { text = text.excerpt } }
 
-    /// Creates a description of an underlying error.
+    /// Creates a description of an underlying error, with at most 500 bytes of each text.
     ///
     /// - Parameters:
     ///   - domain: The domain of the code.
     ///   - code: The number of the error within the domain.
     ///   - text: The message of the error.
     public init(domain: String, code: Int, text: String) {
-      self.domain = domain.inOneLine
+      self.domain = domain.excerpt
       self.code = code
-      self.text = text.inOneLine
+      self.text = text.excerpt
     }
 
     /// The domain, the code, and the text in one line.

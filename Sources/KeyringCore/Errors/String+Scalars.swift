@@ -15,6 +15,18 @@ extension String {
     }
   }
 
+  /// The beginning of the text, as a single line of at most 500 bytes.
+  ///
+  /// An error quotes the text of another program so. That may be of any length.
+  package var excerpt: String {
+    let (line, most) = (inOneLine, 500)
+    guard line.utf8.count > most else { return line }
+    let ellipsis = "…"
+    var end = line.utf8.index(line.startIndex, offsetBy: most - ellipsis.utf8.count)
+    while end.samePosition(in: line) == nil { end = line.utf8.index(before: end) }
+    return line[..<end] + ellipsis
+  }
+
   /// Returns the text with some of its scalars replaced.
   ///
   /// The method replaces scalars instead of characters, because a slash with a combining mark is another

@@ -516,6 +516,8 @@ final class EtcdClient: Sendable {
 
   // MARK: - Authentication
 
+  static let authenticationPath = "/v3/auth/authenticate"
+
   /// Returns the token of the user, or asks a node for one.
   ///
   /// - Parameters:
@@ -539,7 +541,7 @@ final class EtcdClient: Sendable {
     let index = node ?? current.withLock { $0 }
     do throws(EtcdFailure) {
       let reply = try await transport.send(
-        "/v3/auth/authenticate", body, to: endpoints[index], token: nil,
+        Self.authenticationPath, body, to: endpoints[index], token: nil,
         // A token takes much more processor time than other requests, and many programs may want one.
         until: min(moment, ThreadExecutor.now + 3 * time))
       let new = try (Self.decode(reply.body) as Authentication).token

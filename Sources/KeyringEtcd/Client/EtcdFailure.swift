@@ -12,6 +12,14 @@ struct EtcdFailure: Error, Sendable {
     if case .refused(let refusal) = cause { refusal } else { nil }
   }
 
+  /// The texts of replies that the client looks for.
+  static let knownTexts = [
+    "etcdserver: ", "authentication failed", "not enabled", "user name is empty", "not found",
+    "too many requests", "request is too large", "larger than max", "database space exceeded",
+    "revision of auth store is old", "auth: revision in header is old", "CommonName",
+    "HTTPS server",
+  ]
+
   /// Returns whether an error of an encrypted connection is about the certificate of one of its ends.
   static func isAboutCertificate(_ text: String) -> Bool {
     ["CERTIFICATE", "UNKNOWN_CA", "failedToValidateHostname"].contains(where: text.contains)

@@ -5,7 +5,7 @@
 struct GatewayError: Decodable, Error, Sendable {
   /// The status code of gRPC, as in https://grpc.io/docs/guides/status-codes/.
   let code: Int
-  let message: String
+  var message: String
 
   private enum CodingKeys: String, CodingKey { case code, message, error }
 

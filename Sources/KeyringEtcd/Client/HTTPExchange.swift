@@ -32,12 +32,17 @@ final class HTTPExchange: HTTPClientResponseDelegate {
 
   private let state = Mutex(State())
   private let onLine: (@Sendable ([UInt8]) async -> Bool)?
+  private let isAuthentication: Bool
 
   /// Creates an exchange.
   ///
-  /// - Parameter onLine: A closure that gets each line of the reply, and returns `false` to end the request.
-  ///   If it's `nil`, the reply is returned as a whole.
-  init(_ onLine: (@Sendable ([UInt8]) async -> Bool)? = nil) { self.onLine = onLine }
+  /// - Parameters:
+  ///   - isAuthentication: `true` if the request has a password.
+  ///   - onLine: A closure that gets each line of the reply, and returns `false` to end the request. If it's `nil`,
+  ///     the reply is returned as a whole.
+  init(isAuthentication: Bool = false, _ onLine: (@Sendable ([UInt8]) async -> Bool)? = nil) {
+    (self.isAuthentication, self.onLine) = (isAuthentication, onLine)
+  }
 
   /// Indicates whether a node may have got any of the bytes of the request.
   var wasSent: Bool { state.withLock(\.wasSent) }
@@ -104,10 +109,12 @@ final class HTTPExchange: HTTPClientResponseDelegate {
   func didFinishRequest(task: HTTPClient.Task<[UInt8]>) throws -> [UInt8] {
     let (status, bytes) = state.withLock { ($0.status, $0.bytes) }
     if status == .ok { return bytes }
-    if let error = try? JSONDecoder().decode(GatewayError.self, from: Data(bytes)) {
+    if var error = try? JSONDecoder().decode(GatewayError.self, from: Data(bytes)) {
+      error.message = quotation(error.message)
       throw EtcdFailure(cause: .refused(error), hasDoubt: error.isTransient)
     }
-    let text = "\(status?.code ?? 0) \(String(decoding: bytes.prefix(200), as: UTF8.self))"
+    let text =
+      "\(status?.code ?? 0) \(quotation(String(decoding: bytes.prefix(1000), as: UTF8.self)))"
     switch status {
     // A proxy may allow less than the node behind it.
     case .payloadTooLarge: throw EtcdFailure(cause: .refused(.tooLarge))
@@ -118,6 +125,14 @@ final class HTTPExchange: HTTPClientResponseDelegate {
       let wasRefused = [.badRequest, .unauthorized, .notFound, .methodNotAllowed].contains(status)
       throw EtcdFailure(cause: .malformed(text), hasDoubt: !wasRefused)
     }
+  }
+
+  /// Returns what an error may say of a reply.
+  ///
+  /// A proxy may answer with the request. Of a reply to a password, an error has only what the client knows itself.
+  private func quotation(_ reply: String) -> String {
+    if !isAuthentication { return reply }
+    return EtcdFailure.knownTexts.filter(reply.contains).joined(separator: ", ")
   }
 
   /// Waits until the lines that came before the end of the request are done.

@@ -75,7 +75,7 @@ final class HTTPTransport: EtcdTransport {
   func send(
     _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64
   ) async throws(EtcdFailure) -> EtcdReply {
-    let exchange = HTTPExchange()
+    let exchange = HTTPExchange(isAuthentication: path == EtcdClient.authenticationPath)
     do {
       let request = try request(
         path, body.isEmpty ? nil : exchange.sending(body), endpoint, token)

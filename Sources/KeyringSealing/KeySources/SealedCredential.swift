@@ -103,7 +103,7 @@ private struct SealedCredential {
     let end = try await KeyProgram(words: words, input: input, keepsMessages: true).run(
       for: request)
     if end.status == 0 { return end.output }
-    let messages = end.messages.split(separator: "\n").joined(separator: " ")
+    let messages = end.messages.split(separator: "\n").joined(separator: " ").excerpt
     throw request.error(
       .keyNotFound, "systemd-creds can't \(verb) the key file \(path): \(messages)",
       recoverySuggestion: verb == "decrypt"

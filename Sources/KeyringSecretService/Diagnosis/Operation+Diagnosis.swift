@@ -79,7 +79,7 @@ extension Operation {
       return "Store a secret, answer the keyring's prompt, and try again."
     }
     let label = try await send(.label(ofCollection: path))?.property(ofType: "s")?.text
-    let name = (label.map { "\"\($0)\" at " } ?? "") + path.text
+    let name = ((label.map { "\"\($0)\" at " } ?? "") + path.text).excerpt
     let wasLocked = isLocked
     if wasLocked { isLocked = try await !opensWithoutPrompt(path) }
     if !isLocked {

@@ -62,8 +62,8 @@ extension Operation {
     var error = failure(
       .invalidArgument,
       """
-      The item "\(foreignItem.label)" belongs to another program, and can't keep this text: the keyring may \
-      have no password, and then its file changes text with line breaks, backslashes or blanks at the start.
+      The item "\(foreignItem.label.excerpt)" belongs to another program, and can't keep this text: the keyring \
+      may have no password, and then its file changes text with line breaks, backslashes or blanks at the start.
       """,
       recoverySuggestion:
         "Give the keyring a password in your keyring manager, or remove the item and store it again."

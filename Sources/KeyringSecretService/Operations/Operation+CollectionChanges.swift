@@ -59,7 +59,7 @@ extension Operation {
     }
     throw failure(
       .verificationFailed,
-      "The keyring gave the collection the label \"\(given)\", and not \"\(label)\".",
+      "The keyring gave the collection the label \"\(given.excerpt)\", and not \"\(label)\".",
       recoverySuggestion: "Choose another label.")
   }
 
@@ -74,7 +74,7 @@ extension Operation {
     guard let found, !found.label.hasSameBytes(label) else { return found?.path }
     throw failure(
       .collectionNotFound,
-      "The keyring has the collection \"\(found.label)\", and none with the label \"\(label)\".",
+      "The keyring has the collection \"\(found.label.excerpt)\", and none with the label \"\(label)\".",
       recoverySuggestion: "Use exactly that label to delete it.")
   }
 

@@ -48,7 +48,7 @@ extension Operation {
       let closest = shared.filter { $0.schema == key.schema ?? key.kind.schema }
       if closest.count == 1, closest[0].schema != ItemKind.password.schema { return closest }
       let names = shared.map { "\"\($0.label)\" (\($0.path.text))" }.joined(separator: ", ")
-      throw failure(.ambiguous, "Several items of other programs match \(key): \(names).")
+      throw failure(.ambiguous, "Several items of other programs match \(key): \(names.excerpt).")
     }
     return shared
   }

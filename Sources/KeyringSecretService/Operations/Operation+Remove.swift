@@ -40,7 +40,7 @@ extension Operation {
       throw failure(
         .other,
         """
-        The keyring might remove other items together with "\(item.label)": those with the same attributes, \
+        The keyring might remove other items together with "\(item.label.excerpt)": those with the same attributes, \
         and more.
         """, recoverySuggestion: "Remove the item in your keyring manager, or the others first.")
     }

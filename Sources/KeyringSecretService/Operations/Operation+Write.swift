@@ -241,7 +241,7 @@ extension Operation {
       {
         throw failure(
           .other,
-          "The item \"\(stored.label)\" also has one-time codes or a passkey, which a new login would lose.",
+          "The item \"\(stored.label.excerpt)\" also has one-time codes or a passkey, which a new login would lose.",
           recoverySuggestion: "Change the login in \(provider.keyringName).")
       }
       guard try await changeMetadata(of: stored, as: item.key, attributes, nil) else {

@@ -114,6 +114,27 @@ import Testing
     #expect(failure?.hasDoubt == false)
   }
 
+  /// A proxy may send the request back, with the password.
+  @Test(arguments: [
+    "400 Bad Request", "401 Unauthorized", "403 Forbidden", "502 Bad Gateway",
+    "503 Service Unavailable",
+  ])
+  func `an error says nothing of an answer to a password`(status: String) async throws {
+    for body in [
+      "<html>authentication failed: ada s3cret</html>",
+      #"{"code": 3, "message": "authentication failed: ada s3cret"}"#,
+      #"{"code": 13, "error": "ada s3cret"}"#, "s3cret",
+    ] {
+      let reply = "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+      for (path, isQuoted) in [("/v3/auth/authenticate", false), ("/v3/kv/range", true)] {
+        let failure = try #require(
+          try await failure(of: reply, to: path, within: .seconds(20)))
+        #expect("\(failure)".contains("s3cret") == isQuoted, "\(failure)")
+        #expect("\(failure)".contains("authentication failed") == body.contains("failed"))
+      }
+    }
+  }
+
   @Test func `a node that is silent for a long time is late, not lost`() async throws {
     let failure = try await failure(of: "", within: .seconds(6))
     #expect(failure?.cause.name == "timedOut")
@@ -121,13 +142,13 @@ import Testing
 
   /// Returns the failure of a request that a server answers with some bytes, and then with no more.
   private func failure(
-    of reply: String, within time: Duration = .seconds(1)
+    of reply: String, to path: String = "/v3/kv/range", within time: Duration = .seconds(1)
   ) async throws -> EtcdFailure? {
     let endpoint = try #require(
       EtcdEndpoint("http://127.0.0.1:\(try portOfServer(answering: reply))"))
     do throws(EtcdFailure) {
       _ = try await HTTPTransport(nil).send(
-        "/v3/kv/range", Array("{}".utf8), to: endpoint, token: nil, until: .now(plus: time))
+        path, Array("{}".utf8), to: endpoint, token: nil, until: .now(plus: time))
       return nil
     } catch {
       return error
