@@ -40,6 +40,18 @@ static inline int swift_keyring_rename_unless_there(const char *path, const char
   return (int)syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, new_path, no_replace);
 }
 
+// The C libraries have no function for openat2(2). It opens nothing outside a directory, whatever links lead to.
+static inline int swift_keyring_open_beneath(int directory, const char *path, int flags) {
+  const struct { uint64_t flags, mode, resolve; } how = {(uint64_t)flags, 0, 0x08 /* RESOLVE_BENEATH */};
+  // Linux has given new system calls the same number on all architectures since 2019.
+  return (int)syscall(437, directory, path, &how, sizeof(how));
+}
+
+// Swift's modules leave out getauxval(3). The program has more rights than its caller if this isn't 0.
+#include <sys/auxv.h>
+
+static inline int swift_keyring_has_more_rights(void) { return getauxval(AT_SECURE) != 0; }
+
 // Swift's modules leave out statfs(2). The number of a file system is 0 if it can't be found.
 #include <sys/vfs.h>
 

@@ -70,6 +70,18 @@ import Testing
     #expect(storage.cached().diagnose(writing: true).findings.count == writing.findings.count)
   }
 
+  /// A save replaces only the name that the storage knows.
+  @Test func `a file with a second name is a notice`() throws {
+    try storage.setPassword("old", for: .first)
+    try FileManager.default.linkItem(
+      atPath: directory.path("deep/secrets"), toPath: directory.path("backup"))
+    let finding = storage.diagnose().findings.first
+    #expect(storage.diagnose().failure == nil && finding?.state == .notice)
+    #expect(finding?.recoverySuggestion?.contains("It has 2 names") == true, "\(finding as Any)")
+    try storage.setPassword("new", for: .first)
+    #expect(storage.diagnose().findings.first?.state == .ok)
+  }
+
   @Test func `a file that other users may copy is a notice`() throws {
     try storage.setPassword("s3cret", for: .first)
     try chmod("deep/secrets", 0o644)

@@ -52,6 +52,46 @@ import Testing
     #expect(try code { _ = try storage(source).password(for: .first) } == .wrongKey)
   }
 
+  /// The program has a group that its caller, the test, doesn't have.
+  @Test(.enabled(if: geteuid() == 0, "only root can give a program another group"))
+  func `the caller of a program with more rights chooses no program, credential or home`()
+    throws
+  {
+    let programs = directory.url.appendingPathComponent("bin")
+    let credentials = directory.url.appendingPathComponent("credentials")
+    for url in [programs, credentials] {
+      try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+    }
+    try directory.write(Array("of the caller".utf8), "credentials/account")
+    let script = "#!/bin/sh\ntouch '\(directory.path("was run"))'\nexit 1\n"
+    try directory.write(Array(script.utf8), "bin/systemd-creds")
+    try #require(chmod(programs.path + "/systemd-creds", 0o755) == 0)
+    try FileManager.default.copyItem(atPath: Program.workerPath, toPath: directory.path("worker"))
+    func worker(_ arguments: String...) throws -> String {
+      let program = try Program(
+        directory.path("worker"), arguments,
+        environment: [
+          "PATH": "\(programs.path):/usr/bin:/bin", "CREDENTIALS_DIRECTORY": credentials.path,
+          "HOME": directory.url.path, "XDG_STATE_HOME": "",
+        ], complaints: .nullDevice)
+      return String(decoding: try program.finish().output, as: UTF8.self)
+    }
+    let storage = "tpm:" + directory.path("secrets")
+    _ = try worker("set", storage, "service", "s3cret")
+    #expect(try directory.names().contains("was run"))
+    #expect(try worker("get", "credentials", "service").hasPrefix("of the caller"))
+    #expect(try worker("remember").hasPrefix(directory.url.path))
+
+    try FileManager.default.removeItem(atPath: directory.path("was run"))
+    try #require(chown(directory.path("worker"), 0, 65534) == 0)
+    try #require(chmod(directory.path("worker"), 0o2755) == 0)
+    _ = try worker("set", storage, "service", "s3cret")
+    #expect(try !directory.names().contains("was run"))
+    let answer = try worker("get", "credentials", "service")
+    #expect(answer.hasPrefix("error noStorage A program with more rights"), "\(answer)")
+    #expect(try worker("remember").hasPrefix("/root/.local/state/"))
+  }
+
   @Test func `a command that fails gives no key`() throws {
     let key = "head -c 32 /dev/zero"
     try storage(shell(key)).setPassword("s3cret", for: .first)

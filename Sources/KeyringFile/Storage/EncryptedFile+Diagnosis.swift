@@ -32,12 +32,18 @@ extension EncryptedFile {
     let header = try SealedFile(bytes, place).header
     let status = try translating(file.status())
     let mode = status.st_mode & 0o7777
+    var advice: [String] = []
+    if mode & 0o077 != 0 { advice.append("Other users can copy it. Run chmod 600 on it.") }
+    if status.st_nlink > 1 {
+      advice.append(
+        "It has \(status.st_nlink) names. A save replaces this one only, and the others keep the old secrets: remove "
+          + "them. find -inum \(status.st_ino) finds them.")
+    }
     diagnosis.add(
       subject,
       "\(place.path), of user \(status.st_uid), mode \(String(mode, radix: 8)), "
         + "format \(FileHeader.version)",
-      recoverySuggestion: mode & 0o077 == 0
-        ? nil : "Other users can copy it. Run chmod 600 on it.")
+      recoverySuggestion: advice.isEmpty ? nil : advice.joined(separator: " "))
     return header
   }
 

@@ -29,7 +29,9 @@ private struct SystemdCredential {
     guard let directory = EnvironmentVariable.text("CREDENTIALS_DIRECTORY") else {
       throw request.error(
         .keyNotFound,
-        "The credential \"\(name)\" can't be found, because $CREDENTIALS_DIRECTORY isn't set.",
+        EnvironmentVariable.isOfCaller
+          ? "A program with more rights than its caller doesn't read $CREDENTIALS_DIRECTORY."
+          : "The credential \"\(name)\" can't be found, because $CREDENTIALS_DIRECTORY isn't set.",
         recoverySuggestion:
           "Start the program with systemd, and set LoadCredentialEncrypted=\(name) in its unit.")
     }

@@ -2,6 +2,10 @@
 
 package import KeyringLibc
 
+#if os(Linux)
+internal import CKeyringLinux
+#endif
+
 /// An open file or directory, which is closed when the object is released.
 package final class OpenFile: Sendable {
   /// The file descriptor.
@@ -44,6 +48,21 @@ package final class OpenFile: Sendable {
       throw error
     }
   }
+
+  #if os(Linux)
+  /// Opens a file for reading, unless its path or a link leads out of a directory.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - directory: The directory that the path begins in.
+  /// - Returns: The file, or `nil` if it doesn't exist, if the path leads out of the directory, or if the system can't
+  ///   tell.
+  static func reading(_ path: String, beneath directory: OpenFile) -> OpenFile? {
+    let flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+    let descriptor = swift_keyring_open_beneath(directory.descriptor, path, flags)
+    return descriptor >= 0 ? OpenFile(descriptor) : nil
+  }
+  #endif
 
   /// Opens a new file for writing.
   ///

@@ -8,7 +8,8 @@ internal import KeyringLibc
 /// Kubernetes replaces all files of a directory at once. They are links such as `token → ..data/token`, and `..data` is
 /// a link to the directory of the current version. It's replaced by a rename, and the old version is then removed:
 /// [atomic_writer.go](https://github.com/kubernetes/kubernetes/blob/master/pkg/volume/util/atomic_writer.go). All
-/// reads of one value see the same version. A file that isn't such a link is read as it is.
+/// reads of one value see the same version. A file that isn't such a link is read as it is. Other links are followed
+/// within the directory.
 package final class SecretsDirectory {
   /// A file as it was read.
   package struct File {
@@ -40,6 +41,9 @@ package final class SecretsDirectory {
   private let isHashing: Bool
   /// The hashes of the files that were read, and `nil` for those that are missing.
   package private(set) var reads: [String: Int?] = [:]
+
+  /// The links that lead to no file of the directory, and the reasons why they can't be read.
+  package private(set) var strayLinks: [String: FileFailure] = [:]
 
   private init(_ path: String, hashing: Bool) throws(FileFailure) {
     self.path = path
@@ -100,7 +104,8 @@ package final class SecretsDirectory {
 
   /// Returns the names of the files.
   ///
-  /// A file that can't be reached is among them, because reading it tells why.
+  /// A file that can't be read is among them, because reading it tells why. A link that leads to no file of the
+  /// directory is one of the ``strayLinks`` instead.
   ///
   /// - Returns: The names, in no particular order.
   /// - Throws: `FileFailure` if the directory can't be read.
@@ -112,20 +117,31 @@ package final class SecretsDirectory {
     let names = Set(entries.filter(Self.isName))
     let files = names.filter { name in
       if let version, let path = linkTarget(name).flatMap(Self.pathInVersion) {
-        return isFile(path, in: version)
+        return isFile(name, at: path, in: version)
       }
-      return isFile(name, in: directory)
+      return isFile(name, at: name, in: directory)
     }
     guard let version else { return Array(files) }
     // A new file's link may be created after its version has become the current one.
     let others = try version.names().filter { Self.isName($0) && !names.contains($0) }
-    return files + others.filter { isFile($0, in: version) }
+    return files + others.filter { isFile($0, at: $0, in: version) }
   }
 
-  private func isFile(_ path: String, in directory: OpenFile) -> Bool {
+  private func isFile(_ name: String, at path: String, in place: OpenFile) -> Bool {
     var status = stat()
-    if fstatat(directory.descriptor, path, &status, 0) != 0 { return errno != ENOENT }
-    return status.st_mode & S_IFMT == S_IFREG
+    if !path.utf8.contains(UInt8(ascii: "/")) {
+      if fstatat(place.descriptor, path, &status, AT_SYMLINK_NOFOLLOW) != 0 {
+        return errno != ENOENT
+      }
+      if status.st_mode & S_IFMT != S_IFLNK { return status.st_mode & S_IFMT == S_IFREG }
+    }
+    do throws(FileFailure) {
+      return try (file(path, in: place)?.status().st_mode ?? 0) & S_IFMT == S_IFREG
+    } catch {
+      guard error.number == ELOOP || error.number == EXDEV else { return true }
+      strayLinks[name] = error
+      return false
+    }
   }
 
   /// Reads a file.
@@ -167,20 +183,104 @@ package final class SecretsDirectory {
         guard let version = try version() else {
           throw FileFailure("leads to no version of the directory", number: ENOENT)
         }
-        return try OpenFile.reading(path, in: version)
+        return try file(path, in: version)
       }
-      if target != nil, let file = try OpenFile.reading(name, in: directory) { return file }
+      if target != nil, let file = try file(name, in: directory) { return file }
     }
-    return try version().flatMap { (version) throws(FileFailure) in
-      try OpenFile.reading(name, in: version)
-    }
+    return try version().flatMap { (version) throws(FileFailure) in try file(name, in: version) }
   }
 
   private func version() throws(FileFailure) -> OpenFile? {
     if let openVersion { return openVersion }
-    let version = try OpenFile.reading(Self.link, O_DIRECTORY, in: directory)
+    let version = try follow(Self.link, O_DIRECTORY, from: [directory])
     openVersion = .some(version)
     return version
+  }
+
+  // MARK: - Links
+
+  /// The largest number of links on the way to a file, as of the system itself.
+  private static let mostLinks = 40
+
+  /// Opens a file of the directory or of the current version, or returns `nil` if there is none.
+  private func file(_ path: String, in place: OpenFile) throws(FileFailure) -> OpenFile? {
+    if place === directory { return try follow(path, from: [directory]) }
+    #if os(Linux)
+    // The system itself would follow the link to the version again, which may lead to another one by now.
+    if let file = OpenFile.reading(path, beneath: place) { return file }
+    #endif
+    return try follow(path, from: [directory, place])
+  }
+
+  /// Opens a file, and follows links as the system does, except those that lead out of the directory.
+  ///
+  /// A user who may write into the directory could otherwise let the program read any file as a secret. A link may
+  /// have an absolute path that leads through the directory, which openat2(2) refuses.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - flags: Further flags of open(2).
+  ///   - places: The directories on the way to the last one, in which the path begins.
+  /// - Returns: The file, or `nil` if it doesn't exist.
+  /// - Throws: `FileFailure` with `EXDEV` if a link leads out of the directory, and `ELOOP` if one leads in a circle.
+  private func follow(
+    _ path: String, _ flags: Int32 = 0, from places: [OpenFile]
+  ) throws(FileFailure) -> OpenFile? {
+    var (places, link, count) = (places, path, 0)
+    func exit() -> FileFailure {
+      FileFailure(
+        "can't be read, because a link leads out of the directory: \(link)", number: EXDEV)
+    }
+    func parts(_ path: String) -> [String] {
+      path.split(separator: "/").reversed().map(String.init)
+    }
+    var rest = parts(path)
+    while let name = rest.popLast(), let place = places.last {
+      if name == "." { continue }
+      if name == ".." {
+        places.removeLast()
+        var status = stat()
+        guard let outer = places.last, fstatat(place.descriptor, "..", &status, 0) == 0,
+          outer.isSame(as: status)
+        else { throw exit() }
+      } else if places.count == 1, name == Self.link, path != Self.link {
+        guard let version = try version() else { return nil }
+        places.append(version)
+      } else if let target = linkTarget(name, in: place) {
+        (link, count) = (name, count + 1)
+        if count > Self.mostLinks {
+          throw FileFailure(
+            "can't be read, because a link leads in a circle: \(link)", number: ELOOP)
+        }
+        if target.hasPrefix("/") {
+          guard let path = pathInDirectory(target) else { throw exit() }
+          (places, rest) = ([directory], rest + parts(path))
+        } else {
+          rest += parts(target)
+        }
+      } else if rest.isEmpty {
+        return try OpenFile.reading(name, flags | O_NOFOLLOW, in: place)
+      } else {
+        guard let next = try OpenFile.reading(name, O_DIRECTORY | O_NOFOLLOW, in: place) else {
+          return nil
+        }
+        places.append(next)
+      }
+    }
+    return places.last
+  }
+
+  /// Returns the rest of an absolute path that leads through the directory, under any of its names.
+  private func pathInDirectory(_ path: String) -> String? {
+    var prefix = path[...]
+    while !prefix.isEmpty {
+      var status = stat()
+      if fstatat(AT_FDCWD, String(prefix), &status, 0) == 0, directory.isSame(as: status) {
+        return String(path[prefix.endIndex...])
+      }
+      prefix = prefix[..<(prefix.lastIndex(of: "/") ?? prefix.startIndex)]
+    }
+    return nil
   }
 
   /// Returns the path in the version that the target of a link leads to, if it does.
@@ -189,10 +289,10 @@ package final class SecretsDirectory {
   }
 
   /// Returns the target of a link, or `nil` if there is no link of that name.
-  private func linkTarget(_ name: String) -> String? {
+  private func linkTarget(_ name: String, in place: OpenFile? = nil) -> String? {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
       guard let start = buffer.baseAddress else { return nil }
-      let count = readlinkat(directory.descriptor, name, start, buffer.count)
+      let count = readlinkat((place ?? directory).descriptor, name, start, buffer.count)
       if count < 0 { return nil }
       return String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
     }

@@ -19,6 +19,7 @@ func storage(named name: String) throws -> any SecureStorage {
   #if Etcd
   if name.hasPrefix("etcd:") { return try fleetStorage(in: String(name.dropFirst(5))) }
   #endif
+  if name == "credentials" { return CredentialsDirectoryStorage(service: "service") }
   #if EncryptedFile
   if name.hasPrefix("tpm:") {
     let path = String(name.dropFirst(4))

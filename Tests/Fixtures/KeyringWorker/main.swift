@@ -23,11 +23,12 @@ import KeyringStorage
 //   KeyringWorker at-terminal read|reads|both|save|unlock COLLECTION SECONDS
 //   KeyringWorker change SERVICE COUNT
 //   KeyringWorker serve SERVICE
+//   KeyringWorker remember
 //   KeyringWorker ask [handled]
 //   KeyringWorker ask-until FILE PIPE
 //
-// STORAGE is a collection of the Secret Service, the path of an encrypted file, "tpm:" and the path of a file whose
-// key is in a TPM, or "etcd:" and the directory of a cluster. The program ends with the status 0 if all goes well.
+// STORAGE is a collection of the Secret Service, "credentials" for those of a service, the path of an encrypted file,
+// "tpm:" and the path of a file whose key is in a TPM, or "etcd:" and the directory of a cluster. The program ends with the status 0 if all goes well.
 func work(_ arguments: [String]) throws {
   switch (arguments.first, arguments.count) {
   case ("rewrite", 3):
@@ -50,6 +51,8 @@ func work(_ arguments: [String]) throws {
     } catch {
       tell("error \(error.code) \(error.message)")
     }
+  case ("remember", 1):
+    tell(SelectionMemory.program("worker").path ?? "nowhere")
   case ("begin", 4):
     try FirstStart(storage: storage(named: arguments[1]), service: arguments[2], name: arguments[3])
       .run()

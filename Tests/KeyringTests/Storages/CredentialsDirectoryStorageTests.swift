@@ -38,13 +38,105 @@ import Testing
     #expect(try storage.password(for: self.password("token")) == password)
   }
 
-  @Test func `a file that can't be reached is an error, and isn't missing`() throws {
-    try FileManager.default.createSymbolicLink(
-      atPath: directory.path + "/token", withDestinationPath: "token")
-    #expect(throws: SecureStorageError.self) { try storage.password(for: password("token")) }
-    #expect(throws: SecureStorageError.self) { try storage.items(matching: .service(service)) }
+  private func link(_ name: String, _ target: String) throws {
+    try #require(symlink(target, "\(directory.path)/\(name)") == 0)
+  }
+
+  @Test func `a link in a circle is an error and is named, and the rest is listed`() throws {
+    try link("token", "token")
     // Otherwise, an app would go on to another storage.
     #expect(storage.diagnose(writing: false).failure == nil)
+    try directory.write("s3cret", "other")
+    try link("one", "two")
+    try link("two", "one")
+    for name in ["token", "one"] {
+      let error = #expect(throws: SecureStorageError.self) {
+        try storage.password(for: password(name))
+      }
+      #expect(error?.code == .other && error?.message.contains("/\(name) can't be read") == true)
+      #expect(error?.message.contains("a link leads in a circle") == true)
+    }
+    let found = try storage.items(matching: .service(service, details: .secret))
+    #expect(found.map(\.key) == [password("other")] && found[0].secret == Secret("s3cret"))
+    let findings = storage.diagnose(writing: false).findings
+    #expect(findings.filter { $0.state == .notice }.count == 3)
+    #expect(findings.contains { $0.text.contains("/token can't be read") }, "\(findings)")
+  }
+
+  /// In the targets of the links, DIRECTORY is the directory itself, and OUTSIDE another one beside it.
+  @Test(arguments: [
+    [("token", "../OUTSIDE/shadow")], [("token", "/etc/passwd")],
+    [("token", "DIRECTORY/../OUTSIDE/shadow")], [("token", "inner/../../OUTSIDE/shadow")],
+    [("token", "hop"), ("hop", "../OUTSIDE/shadow")],
+    [("..data", "../OUTSIDE"), ("token", "..data/shadow")],
+    [("..data", "/etc"), ("token", "..data/passwd")], [("..data", "/etc")],
+    [("..data", "inner"), ("token", "..data/../../OUTSIDE/shadow")],
+    [("..data", "inner"), ("token", "..data/out")],
+    [("..data", "inner"), ("token", "..data/absolute")],
+    [("hop", "/proc/self/root"), ("token", "hop/etc/passwd")],
+    [("hop", "../OUTSIDE"), ("token", "hop/shadow")],
+  ])
+  func `no link leads out of the directory`(links: [(name: String, target: String)]) throws {
+    let outside = TemporarySecrets()
+    try outside.write("of another user", "shadow")
+    let outsideName = (outside.path as NSString).lastPathComponent
+    func target(_ text: String) -> String {
+      text.replacing("OUTSIDE", with: outsideName).replacing("DIRECTORY", with: directory.path)
+    }
+    try FileManager.default.createDirectory(
+      atPath: directory.path + "/inner", withIntermediateDirectories: false)
+    try link("inner/out", target("../../OUTSIDE/shadow"))
+    try link("inner/absolute", "/etc/passwd")
+    try directory.write("s3cret", "plain")
+    for (name, path) in links { try link(name, target(path)) }
+    let name = links.contains { $0.name == "token" } ? "token" : "passwd"
+    let error = #expect(throws: SecureStorageError.self) {
+      try storage.password(for: password(name))
+    }
+    #expect(error?.message.contains("a link leads out of the directory") == true, "\(error as Any)")
+    #expect(throws: SecureStorageError.self) {
+      try storage.items(for: [password(name)], details: [])
+    }
+    // A plain file can be read in any case.
+    #expect(try storage.password(for: password("plain")) == "s3cret")
+    do throws(SecureStorageError) {
+      let found = try storage.items(matching: .service(service, details: .secret))
+      #expect(found.map(\.key) == [password("plain")])
+    } catch {
+      // Without its version, the directory has no list.
+      #expect(links[0].name == "..data" && links[0].target.contains("/"), "\(error)")
+    }
+  }
+
+  /// As by sops-nix and agenix, which replace a link to the directory.
+  @Test func `links within the directory are followed, also by another name of it`() throws {
+    let other = TemporarySecrets()
+    try FileManager.default.createDirectory(
+      atPath: directory.path + "/inner", withIntermediateDirectories: false)
+    try directory.write("s3cret", "inner/secret")
+    let alias = other.path + "/secrets"
+    try #require(symlink(directory.path, alias) == 0)
+    let targets = [
+      "inner/secret", "./inner/../inner/secret", "\(directory.path)/inner/secret",
+      "\(alias)/inner/secret",
+      "\(directory.path)/../\((directory.path as NSString).lastPathComponent)/inner/secret", "0",
+    ]
+    for (number, target) in targets.enumerated() { try link("\(number)", target) }
+    for path in [directory.path, alias, alias + "/"] {
+      let storage = CredentialsDirectoryStorage(service: service, directory: path)
+      for (number, target) in targets.enumerated() {
+        #expect(try storage.password(for: password("\(number)")) == "s3cret", "\(target)")
+      }
+      #expect(try storage.items(matching: .service(service)).count == targets.count)
+    }
+    // The version may be a link with an absolute path, too.
+    try link("..data", "\(alias)/inner")
+    try link("versioned", "..data/secret")
+    try link("inner/moved", "../inner/secret")
+    for name in ["versioned", "secret", "moved", "0", "3"] {
+      #expect(try storage.password(for: password(name)) == "s3cret", "\(name)")
+    }
+    #expect(try storage.items(matching: .service(service)).count == targets.count + 3)
   }
 
   @Test func `a search finds the files whose names are allowed`() throws {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringLibc
 public import KeyringStorage
 
 /// A read-only storage of the secrets that a service receives as files, from
@@ -7,7 +8,8 @@ public import KeyringStorage
 /// Docker, Podman or Kubernetes.
 ///
 /// The name of a file is the account of a password or a value, or the label of a credential. Each read sees
-/// the current file, and each call reads from one version of a mounted directory:
+/// the current file, and each call reads from one version of a mounted directory. The directory may be a link. A link
+/// in it must lead to a file of the directory: reading any other one throws, and lists don't have it:
 ///
 /// ```swift
 /// SecureStorageDefaults.storage = CredentialsDirectoryStorage(service: SecureStorageDefaults.service)
@@ -84,8 +86,14 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
     var diagnosis = StorageDiagnosis(of: backendName)
     do throws(SecureStorageError) {
       let path = try path()
-      let found = try read { (directory) throws(SecureStorageError) in try names(in: directory) }
-      if found.isEmpty {
+      let (found, strayLinks) = try read { (directory) throws(SecureStorageError) in
+        (try names(in: directory), directory.strayLinks)
+      }
+      for (name, cause) in strayLinks.sorted(by: { $0.key < $1.key }) {
+        let error = failure(of: "The file \(path)/\(name)", cause)
+        diagnosis.add("link", error.message, recoverySuggestion: error.recoverySuggestion)
+      }
+      if found.isEmpty, strayLinks.isEmpty {
         throw error(
           .noStorage, during: .read,
           message: "The directory \(path) has no file that can be a secret.",
@@ -129,6 +137,12 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
 
   private func path() throws(SecureStorageError) -> String {
     if let path = directory ?? EnvironmentVariable.text("CREDENTIALS_DIRECTORY") { return path }
+    if EnvironmentVariable.isOfCaller {
+      throw error(
+        .noStorage, during: .read,
+        message: "A program with more rights than its caller doesn't read CREDENTIALS_DIRECTORY.",
+        recoverySuggestion: "Name the directory in the argument \"directory\".")
+    }
     throw error(
       .noStorage, during: .read,
       message: "The service has no credentials, because CREDENTIALS_DIRECTORY isn't set.",
@@ -200,7 +214,10 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
     error(
       cause.code, during: .read, message: "\(subject) \(cause.problem).",
       recoverySuggestion: cause.code == .accessDenied
-        ? "Run the program as the user that owns it." : "Correct the file.",
+        ? "Run the program as the user that owns it."
+        : [ELOOP, EXDEV].contains(cause.number)
+          ? "Replace the link by a file, or let it lead to one in the directory."
+          : "Correct the file.",
       underlying: cause.underlying)
   }
 }

@@ -19,6 +19,7 @@ public import KeyringStorage
 /// | `myURLSecret` | `EXAMPLE_MY_URL_SECRET` |
 /// | one with letters outside ASCII | `.invalidArgument` |
 /// | one whose variable is empty | no item |
+/// | any, in a program with more rights than its caller (setuid, setgid, capabilities of its file) | no item |
 public struct EnvironmentStorage: ImmediateStorage, ReadOnlyStorage {
   private let mapping: ServiceKeyMapping
   private let prefix: String

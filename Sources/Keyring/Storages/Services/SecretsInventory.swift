@@ -21,6 +21,7 @@ struct SecretsInventory: Sendable {
       case .failure: files[name] = .some(nil)
       }
     }
+    for name in directory.strayLinks.keys { files[name] = .some(nil) }
     self.files = files
     self.directory = try directory.identity()
     hasVersions = directory.hasVersions
