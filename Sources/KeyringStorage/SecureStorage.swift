@@ -28,6 +28,12 @@ public protocol SecureStorage: Sendable {
   /// The default is ``StorageDurability/afterRestart``.
   var durability: StorageDurability { get }
 
+  /// Indicates whether all items that one call finds are of one moment.
+  ///
+  /// Two secrets that another program changes together, such as a login and its password, then never come from two
+  /// versions. A storage that uses others promises it for the items of each of them. The default is `false`.
+  var readsOneVersion: Bool { get }
+
   /// Stores an item under its key, so that at every moment there is either the old item or the new one.
   ///
   /// A part of `item` that is `nil` stays as it was: leave out `secret` to change only the label.
@@ -186,6 +192,9 @@ extension SecureStorage {
 
   /// The promise of nearly every storage: what it has acknowledged survives a restart.
   public var durability: StorageDurability { .afterRestart }
+
+  /// No promise, because the default implementation finds the items one after the other.
+  public var readsOneVersion: Bool { false }
 
   /// Finds the items stored under keys, one after the other.
   public func items(

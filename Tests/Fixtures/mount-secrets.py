@@ -8,10 +8,10 @@ The files are links through the link ..data to the directory of a version. The s
 kubernetes/pkg/volume/util/atomic_writer.go. Older kubelets add the links of new files before ..data leads to the new
 version ("first"), newer ones afterwards ("last").
 
-Each line of the input is an object of names and texts, the next version, or an array of two numbers. For these, the
-script writes the versions with all numbers from the first to the last, as fast as it can. In such a version, "first"
-and "second" are files with the number, and "odd" is one if the number is odd. A line of output says that a line of
-input is done.
+Each line of the input is an object of names and texts, the next version, or an array of three numbers. For these, the
+script writes the versions with all numbers from the first to the second, with a pause of as many milliseconds as the
+third after each. In such a version, "first" and "second" are files with the number, and "odd" is one if the number is
+odd. A line of output says that a line of input is done.
 """
 
 import json
@@ -19,6 +19,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 
 DIRECTORY, LINKS = sys.argv[1:]
 
@@ -73,4 +74,5 @@ for line in sys.stdin:
     else:
         for number in range(request[0], request[1] + 1):
             write(numbered(number))
+            time.sleep(request[2] / 1000)
     print("done", flush=True)

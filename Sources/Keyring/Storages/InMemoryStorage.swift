@@ -132,6 +132,9 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
   /// No promise, because the items are in memory.
   public var durability: StorageDurability { .temporary }
 
+  /// The promise for the items of one collection.
+  public var readsOneVersion: Bool { true }
+
   /// Stores an item under its key.
   ///
   /// - Parameters:
@@ -167,6 +170,18 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
       if items.isLocked, query.allowsUnlocking { throw error(.locked, during: .read) }
       return items.items(matching: query).map { $0.selecting(query.details) }
     } ?? []
+  }
+
+  /// Returns the items stored under keys.
+  public func items(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    for key in keys { try validate(key, for: .read) }
+    return try withUnlockedItems(.read) { items in
+      var found: [ItemKey: SecureItem] = [:]
+      for key in keys { found[key] = items.items(matching: .key(key)).first?.selecting(details) }
+      return found
+    } ?? [:]
   }
 
   /// Returns the secret stored under a key.

@@ -30,6 +30,9 @@ public struct EtcdStorage: AsynchronousStorage {
   /// The promise of a cluster, whose nodes have a change on disk before they acknowledge it.
   public var durability: StorageDurability { .afterKill }
 
+  /// The promise for all items of the cluster, which are read at one revision.
+  public var readsOneVersion: Bool { true }
+
   /// Creates a storage, which connects to nothing until it's used.
   ///
   /// - Parameters:

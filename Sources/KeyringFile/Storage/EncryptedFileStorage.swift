@@ -24,6 +24,9 @@ public struct EncryptedFileStorage: AskingStorage {
   /// The promise of a file that is on the disk before a change is acknowledged.
   public var durability: StorageDurability { .afterKill }
 
+  /// The promise for the items of one file, which each write replaces.
+  public var readsOneVersion: Bool { true }
+
   /// Creates a storage, which opens nothing and asks for nothing until it's used.
   ///
   /// - Parameters:

@@ -46,6 +46,9 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   /// The promise of the wrapped storage.
   public var durability: StorageDurability { storage.durability }
 
+  /// The promise of the wrapped storage.
+  public var readsOneVersion: Bool { storage.readsOneVersion }
+
   // MARK: - Recorded calls
 
   /// The calls so far, including those that failed.

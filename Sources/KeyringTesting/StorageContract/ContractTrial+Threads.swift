@@ -98,6 +98,38 @@ extension ContractTrial {
     }
   }
 
+  func callsReadOneVersion() throws {
+    guard storage.readsOneVersion else { return }
+    let keys = [password("first"), password("second")]
+    for key in keys { try save("0", key) }
+    let isDone = Atomic(false)
+    let write = { @Sendable () throws in
+      defer { isDone.store(true, ordering: .releasing) }
+      for number in 1...40 { for key in keys { try save("\(number)", key) } }
+    }
+    @Sendable func read(_ body: () throws -> [ItemKey: SecureItem]) throws {
+      repeat {
+        let items = try body()
+        let numbers = keys.map { key in items[key]?.secret?.text.flatMap { Int($0) } ?? -1 }
+        try expect(
+          numbers[0] >= 0 && (0...1).contains(numbers[0] - numbers[1]),
+          "a call found \(numbers) in items that are written one after the other")
+      } while !isDone.load(ordering: .acquiring)
+    }
+    let byKeys = { @Sendable () throws in
+      // The absent ones give a storage that finds one after the other time to find the two in different versions.
+      let absent = (0..<50).map { password("absent \($0)") }
+      try read { try storage.items(for: [keys[0]] + absent + [keys[1]], details: .secret) }
+    }
+    let all = { @Sendable () throws in
+      try read {
+        let items = try storage.items(matching: .service(service, details: .secret))
+        return Dictionary(uniqueKeysWithValues: items.map { ($0.key, $0) })
+      }
+    }
+    try Self.concurrently([write, byKeys, byKeys, all])
+  }
+
   func lockingLosesNothing() throws {
     try save("0", password())
     let isLocking = Atomic(true)

@@ -169,6 +169,12 @@ public enum StorageContract: String, CaseIterable, Sendable {
   /// Items with parts of any name are listed under their keys, and a removal removes exactly the listed ones.
   case itemsOfAnyShapeAreListed
 
+  // Rule 16: what one call reads is of one moment, where the storage promises it.
+  /// A call that reads several items finds all of them as they were at one moment.
+  ///
+  /// It holds for a storage whose `readsOneVersion` is `true`.
+  case callsReadOneVersion
+
   /// Returns the cases that apply to a type of storage.
   ///
   /// The cases that lock a storage apply to a `LockableStorage`, the case that creates collections applies
@@ -302,6 +308,7 @@ extension StorageContract {
     case .changesAreDurable: (13, .restart, ContractTrial.changesAreDurable)
     case .removalsAreDurable: (13, .restart, ContractTrial.removalsAreDurable)
     case .itemsOfAnyShapeAreListed: (15, nil, ContractTrial.itemsOfAnyShapeAreListed)
+    case .callsReadOneVersion: (16, nil, ContractTrial.callsReadOneVersion)
     }
   }
 }

@@ -17,9 +17,9 @@ package final class MountedSecrets: Sendable {
   private let links: Links
   private let writer: Mutex<Program>
 
-  /// Creates an empty directory.
-  package init(links: Links = .last) throws {
-    path = NSTemporaryDirectory() + "swift-keyring-\(UUID().uuidString)"
+  /// Creates an empty directory in another one.
+  package init(links: Links = .last, in directory: String = NSTemporaryDirectory()) throws {
+    path = directory + "/swift-keyring-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     self.links = links
     writer = Mutex(try Program.script("mount-secrets.py", [path, links.rawValue]))
@@ -38,19 +38,19 @@ package final class MountedSecrets: Sendable {
     _ = try writer.readLine()
   }
 
-  /// Replaces the secrets once for each number, as fast as possible, and waits until the last version is there.
+  /// Replaces the secrets once for each number, with pauses, and waits until the last version is there.
   ///
   /// Each version has the number in "first" and "second". If it's odd, it's also in "odd".
-  package func write(versions: ClosedRange<Int>) async throws {
+  package func write(versions: ClosedRange<Int>, milliseconds: Int = 0) async throws {
     let writer = writer.withLock { $0 }
-    try writer.writeLine("[\(versions.lowerBound), \(versions.upperBound)]")
+    try writer.writeLine("[\(versions.lowerBound), \(versions.upperBound), \(milliseconds)]")
     _ = try await writer.nextLine()
   }
 
   /// Kills the process at any moment while it replaces the secrets, and starts another one.
   package func killWriter(of versions: ClosedRange<Int>) throws {
     try writer.withLock { writer in
-      try writer.writeLine("[\(versions.lowerBound), \(versions.upperBound)]")
+      try writer.writeLine("[\(versions.lowerBound), \(versions.upperBound), 0]")
       usleep(.random(in: 0..<20_000))
       try writer.end()
       writer = try Program.script("mount-secrets.py", [path, links.rawValue])

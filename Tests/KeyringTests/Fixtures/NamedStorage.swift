@@ -10,7 +10,15 @@ struct NamedStorage: ImmediateStorage, ForwardingStorage, ObservableStorage {
   let durability = StorageDurability.temporary
   let base = InMemoryStorage()
 
+  let readsOneVersion = true
+
   init(_ name: String) { backendName = name }
+
+  func items(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    try base.items(for: keys, details: details)
+  }
 
   func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void

@@ -53,6 +53,32 @@ import Testing
     #expect(try storage.origin(of: .password(service: "service", account: "none")) == nil)
   }
 
+  /// Another program moves an item from the second layer to the first one, or back, while both are listed.
+  @Test(arguments: [true, false])
+  func `a list has an item once that changes its layer meanwhile`(isMovedUp: Bool) throws {
+    let (upper, lower) = (first, second)
+    try (isMovedUp ? lower : upper).setPassword("moved", for: key)
+    try lower.setPassword("lower", for: other)
+    if !isMovedUp { try lower.setPassword("moved", for: key) }
+    let key = key
+    let isMoved = Atomic(false)
+    // The first layer was listed before the second one.
+    second.fail { call in
+      guard call.operation == .read, call.query != nil,
+        !isMoved.exchange(true, ordering: .sequentiallyConsistent)
+      else { return nil }
+      #expect(throws: Never.self) {
+        if isMovedUp { try upper.setPassword("moved", for: key) } else { try upper.remove(key) }
+      }
+      return nil
+    }
+    let found = try storage.items(matching: .service("service", details: .secret))
+    let wasMoved = isMoved.load(ordering: .relaxed)
+    #expect(wasMoved)
+    let texts = found.map { "\($0.key.attributes["username"] ?? "") \($0.secret?.text ?? "")" }
+    #expect(Set(texts) == ["account moved", "other lower"] && texts.count == 2)
+  }
+
   @Test func `a property says where its value comes from`() throws {
     let property = Password("account", service: "service", storage: CachedStorage(storage))
     #expect(try property.projectedValue.origin() == nil)
@@ -219,14 +245,14 @@ import Testing
   }
 
   @Test func `a layer that is lost in the middle of a search hides what it found`() throws {
-    for storage in [first, second] {
-      for key in [key, other] { try storage.setPassword("s3cret", for: key) }
-    }
-    // The first call lists the items, and the others look for those that the second layer has.
-    first.fail(.read, with: .connectionLost, onCall: 3)
+    for storage in [first, second] { try storage.setPassword("s3cret", for: key) }
+    try second.setPassword("s3cret", for: other)
+    // The first call lists the items, and the other one looks for that which only the second layer has.
+    first.fail(.read, with: .connectionLost, onCall: 2)
     var query = ItemQuery.service("service")
     query.allowsUnlocking = false
-    #expect(try storage(isRequired: false).items(matching: query).count == 3)
+    let found = try storage(isRequired: false).items(matching: query)
+    #expect(found.count == 2 && Set(found.map(\.key)) == [key, other])
   }
 
   @Test(arguments: [SecureStorageError.Code.connectionLost, .locked])

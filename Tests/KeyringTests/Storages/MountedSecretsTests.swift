@@ -51,6 +51,35 @@ import Testing
     for observation in observations { observation.cancel() }
   }
 
+  /// The number of swaps for each pause in milliseconds: under stress, and otherwise.
+  private static let paces = [0: (10_000, 200), 5: (10_000, 100), 50: (1_000, 20), 500: (200, 4)]
+
+  @Test(.tags(.stress), arguments: [0, 5, 50, 500], ["/var/tmp", "/dev/shm"])
+  func `eight readers of one cache see one version in each call, at any pace`(
+    milliseconds: Int, directory: String
+  ) async throws {
+    let pace = try #require(Self.paces[milliseconds])
+    let swaps = Self.swaps == 500 ? pace.1 : pace.0
+    let secrets = try MountedSecrets(in: directory)
+    try await secrets.write(versions: 1...1)
+    let storage = storage(secrets)
+    let cached = storage.cached()
+    let others: [any SecureStorage] = [
+      LayeredStorage([.reading(storage), .writing(InMemoryStorage())]).cached(),
+      FirstAvailableStorage([storage], remembering: .nowhere),
+    ]
+    let readers = VersionReaders(service: service)
+    try await withThrowingTaskGroup { group in
+      for _ in 0..<8 { group.addTask { await readers.run(cached, byKeys: true) } }
+      for other in others { group.addTask { await readers.run(other, byKeys: true) } }
+      await readers.waitForReads()
+      try await secrets.write(versions: 2...swaps, milliseconds: milliseconds)
+      readers.end()
+      try await group.waitForAll()
+    }
+    readers.expectNoFaults(swaps, "with pauses of \(milliseconds) ms in \(directory)")
+  }
+
   /// Expects that each of some versions that stand for a while is reported once.
   private func followEach(
     from first: Int, _ secrets: MountedSecrets, _ observers: [VersionObserver]
@@ -102,6 +131,25 @@ import Testing
     try FileManager.default.removeItem(atPath: secrets.path + "/token")
     #expect(try storage(secrets).password(for: password("token")) == "new")
     #expect(try storage(secrets).items(matching: .service(service)).count == 1)
+  }
+
+  @Test func `a link to another item is of the version of the call`() async throws {
+    let secrets = try MountedSecrets()
+    try await secrets.write(versions: 1...1)
+    for (name, target) in [("second", "first"), ("third", "\(secrets.path)/..data/first")] {
+      try? FileManager.default.removeItem(atPath: "\(secrets.path)/\(name)")
+      try FileManager.default.createSymbolicLink(
+        atPath: "\(secrets.path)/\(name)", withDestinationPath: target)
+    }
+    let (storage, keys) = (storage(secrets), ["first", "second", "third"].map(password))
+    async let writing: Void = secrets.write(versions: 2...300)
+    var texts: Set<String?> = []
+    repeat {
+      let found = try await storage.items(for: keys, details: .secret)
+      texts = Set(found.values.map(\.secret?.text))
+      #expect(found.count == 3 && texts.count == 1)
+    } while texts != ["300"]
+    try await writing
   }
 
   @Test func `a link to a version that is gone is an error`() throws {
@@ -255,10 +303,11 @@ private final class VersionReaders: Sendable {
     }
   }
 
-  func expectNoFaults(_ swaps: Int) {
+  func expectNoFaults(_ swaps: Int, _ circumstances: String = "") {
     let counts = counts.withLock { $0 }
     let (mixed, absent) = (counts.mixed, counts.absent)
-    print("\(swaps) swaps: of \(counts.reads) reads, \(mixed) mixed, \(absent) absent")
+    print(
+      "\(swaps) swaps \(circumstances): of \(counts.reads) reads, \(mixed) mixed, \(absent) absent")
     #expect(counts.reads > 0 && counts.mixed == 0 && counts.absent == 0)
     #expect(counts.failures.isEmpty, "\(counts.failures.first ?? "")")
   }

@@ -53,6 +53,12 @@ import Testing
   @Test func `a storage of storages promises what the one that it writes does`() {
     let storage = RuleBreakingStorage(.printsSecrets)
     #expect(storage.cached().durability == .afterKill)
+    #expect(storage.cached().readsOneVersion && FaultyStorage(storage).readsOneVersion)
+    #expect(LayeredStorage([.reading(storage)]).readsOneVersion)
+    #expect(FirstAvailableStorage([storage], remembering: .nowhere).readsOneVersion)
+    let others: [any SecureStorage] = [storage, SilentStorage()]
+    #expect(!LayeredStorage(others.map { .reading($0) }).readsOneVersion)
+    #expect(!FirstAvailableStorage(others, remembering: .nowhere).readsOneVersion)
     #expect(FaultyStorage(storage).durability == .afterKill)
     let layers: [LayeredStorage.Layer] = [.reading(InMemoryStorage()), .writing(storage)]
     #expect(LayeredStorage(layers).durability == .afterKill)
@@ -89,6 +95,7 @@ enum Fault: CaseIterable {
   case hasNoLimit
   case losesNewItems, losesWhatIsKilled, losesChangedSecrets, losesChangedLabels
   case losesChangedAttributes, losesChangedExpiries, bringsBackRemovedItems
+  case readsOneByOne
 
   var brokenRule: StorageContract {
     switch self {
@@ -145,6 +152,7 @@ enum Fault: CaseIterable {
     case .losesChangedSecrets, .losesChangedLabels, .losesChangedAttributes, .losesChangedExpiries:
       .changesAreDurable
     case .bringsBackRemovedItems: .removalsAreDurable
+    case .readsOneByOne: .callsReadOneVersion
     }
   }
 }
@@ -163,6 +171,7 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
   var secretByteLimit: Int { fault == .hasNoLimit ? .max : base.secretByteLimit }
 
   let durability = StorageDurability.afterKill
+  let readsOneVersion = true
 
   /// Returns the storage as it is after the end of its backend.
   func restarted(after ending: StorageContract.Ending) throws -> any SecureStorage {
@@ -264,6 +273,7 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
     default: break
     }
     try base.save(item, mode: mode)
+    saved.countWrite()
   }
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
@@ -324,6 +334,14 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
   func items(
     for keys: [ItemKey], details: ItemQuery.Details
   ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    if fault == .readsOneByOne {
+      var items: [ItemKey: SecureItem] = [:]
+      for key in keys {
+        items[key] = try base.item(for: key, details: details)
+        saved.waitForWrites()
+      }
+      return items
+    }
     var items = try base.items(for: keys, details: details)
     if fault == .mixesUpKeys, let first = keys.first { items[first] = items[keys[1]] }
     return items
@@ -415,6 +433,15 @@ private final class Log: Sendable {
       progress?(1, 1)
       progress = handler
     }
+  }
+
+  private let writes = Atomic(0)
+  func countWrite() { writes.add(1, ordering: .relaxed) }
+
+  /// Lets another thread write several times now, if one is writing at all.
+  func waitForWrites() {
+    let before = writes.load(ordering: .relaxed)
+    for _ in 0..<100_000 where writes.load(ordering: .relaxed) < before + 3 { sched_yield() }
   }
 
   private let reads = Atomic(0)

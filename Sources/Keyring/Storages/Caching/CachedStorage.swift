@@ -47,6 +47,9 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   /// The promise of the wrapped storage.
   public var durability: StorageDurability { base.durability }
 
+  /// Indicates whether the wrapped storage reads one version in each call.
+  public var readsOneVersion: Bool { base.readsOneVersion }
+
   /// Removes everything from the cache.
   public func removeAll() {
     (base as? any ItemReportingStorage)?.forgetReportedItems()
@@ -109,17 +112,18 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
     return found.mapValues { $0.selecting(details) }
   }
 
-  /// Returns items that the wrapped storage has reported, and reads the others.
+  /// Returns an item that the wrapped storage has reported, or reads items.
   private func fetch(
     _ keys: [ItemKey], _ details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    // A reported item may be older than the lifetime of cached items.
-    guard cacheLifetime == nil, let reporting = base as? any ItemReportingStorage else {
-      return try await base.items(for: keys, details: details)
+    // A reported item may be older than the lifetime of cached items. Reports of several items may be of several
+    // versions, because the report of one item may be late.
+    if cacheLifetime == nil, keys.count == 1, let reporting = base as? any ItemReportingStorage,
+      let item = reporting.reportedItem(for: keys[0], details: details)
+    {
+      return [keys[0]: item]
     }
-    var items: [ItemKey: SecureItem] = [:]
-    for key in keys { items[key] = reporting.reportedItem(for: key, details: details) }
-    return items.count == keys.count ? items : try await base.items(for: keys, details: details)
+    return try await base.items(for: keys, details: details)
   }
 
   /// Removes the items that match a query from the wrapped storage.

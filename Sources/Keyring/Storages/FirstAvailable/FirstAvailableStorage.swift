@@ -84,6 +84,12 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     return index.map { promises[$0] } ?? promises.min() ?? .afterRestart
   }
 
+  /// The promise of the selected storage, or of all storages if none is selected yet.
+  public var readsOneVersion: Bool {
+    let selected = decision.state.withLock { $0.selection?.storage }
+    return selected?.readsOneVersion ?? storages.allSatisfy(\.readsOneVersion)
+  }
+
   /// The selected storage and the reasons for it; "FirstAvailableStorage" before there is one.
   public var backendName: String {
     decision.state.withLock { $0.selection }?.description ?? "FirstAvailableStorage"

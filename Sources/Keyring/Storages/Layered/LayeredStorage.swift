@@ -54,6 +54,9 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
     writingIndex.map { layers[$0].storage.durability } ?? .afterRestart
   }
 
+  /// The promise of all layers, each for its own items.
+  public var readsOneVersion: Bool { layers.allSatisfy(\.storage.readsOneVersion) }
+
   // MARK: - Reading
 
   /// Finds items in all layers, newest first, each in the first layer that has an item with its key.
@@ -68,19 +71,44 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
     // Items of several layers are sorted by time, and a layer's newest items may be hidden.
     complete.details.insert(.metadata)
     complete.limit = nil
+    for _ in 0..<Self.mostAttempts {
+      if let found = try await visibleItems(matching: complete) { return query.newest(of: found) }
+    }
+    throw error(.other, during: .read, message: "The layers were changed again and again.")
+  }
+
+  private static let mostAttempts = 100
+
+  /// Returns the items that no earlier layer hides, or `nil` if a layer has changed meanwhile.
+  private func visibleItems(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> [SecureItem]? {
+    var answers: [[SecureItem]] = []
     var found: [SecureItem] = []
     for (index, layer) in layers.enumerated() {
-      let items = try await layer.answer([]) {
-        [complete] (storage) async throws(SecureStorageError) in
-        try await storage.items(matching: complete)
-      }
+      let items = try await items(matching: query, in: layer)
+      let known = Set(answers.joined().map(\.key))
+      let new = items.filter { !known.contains($0.key) }
       // An item of an earlier layer hides these even if it doesn't match the query.
       let hidden = try await self.items(
-        for: items.map(\.key).filter(canLookFor), details: [], in: layers.prefix(index),
+        for: new.map(\.key).filter(canLookFor), details: [], in: layers.prefix(index),
         unlocking: query.allowsUnlocking)
-      found += items.filter { hidden[$0.key] == nil }
+      // It may also be new there.
+      for (layer, answer) in zip(layers, answers) where !hidden.isEmpty {
+        if try await self.items(matching: query, in: layer) != answer { return nil }
+      }
+      found += new.filter { hidden[$0.key] == nil }
+      answers.append(items)
     }
-    return query.newest(of: found)
+    return found
+  }
+
+  private func items(
+    matching query: ItemQuery, in layer: Layer
+  ) async throws(SecureStorageError) -> [SecureItem] {
+    try await layer.answer([]) { (storage) async throws(SecureStorageError) in
+      try await storage.items(matching: query)
+    }
   }
 
   /// Finds the items stored under keys, each in the first layer that has it.

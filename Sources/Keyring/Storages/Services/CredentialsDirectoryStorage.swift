@@ -43,6 +43,9 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
     #endif
   }
 
+  /// The promise for a directory whose files are replaced all at once, as by Kubernetes.
+  public var readsOneVersion: Bool { true }
+
   /// Returns the items that match a query, the most recently written file first.
   ///
   /// - Parameter query: The items to find, and the details to return.

@@ -35,6 +35,9 @@ public struct EnvironmentStorage: ImmediateStorage, ReadOnlyStorage {
     self.prefix = prefix
   }
 
+  /// The promise for variables, which don't change.
+  public var readsOneVersion: Bool { true }
+
   /// Returns the item of a key.
   ///
   /// - Parameter query: The item to find, and the details to return. It must name a key.
