@@ -14,9 +14,9 @@ enum { LIBSECRET, GIO, GOBJECT, GLIB, COUNT };
 
 char *keyring_load_libsecret(void) {
   void *libraries[COUNT];
-  // libsecret loads the others.
+  // libsecret loads the others. Without RTLD_NOW, a function that one of them lacks would end the program when it's called.
   for (int index = 0; index < COUNT; index += 1) {
-    libraries[index] = dlopen(names[index], RTLD_LAZY | RTLD_LOCAL);
+    libraries[index] = dlopen(names[index], RTLD_NOW | RTLD_LOCAL);
     if (!libraries[index]) return strdup(dlerror());
   }
 #define FUNCTION(LIBRARY, RESULT, NAME, PARAMETERS, ARGUMENTS) \

@@ -148,13 +148,38 @@ import Testing
   func `a damaged libsecret is not passed over`() throws {
     let bus = try PrivateBus()
     let keyring = try GnomeKeyring(on: bus)
+    for (damage, cause) in [
+      (Namespaces.Damage.empty, "file too short"), (.newer, "undefined symbol: g_task_neW"),
+      (.lonely, "libgio-2.0.so.9: cannot open shared object file"),
+    ] {
+      let (status, lines) = try run(
+        [
+          "DBUS_SESSION_BUS_ADDRESS": bus.address, "HEADLESS_SERVICE_AUTH_TOKEN": "s3cret",
+        ], by: Namespaces.withoutLibSecret(in: directory, damage: damage))
+      #expect(status == 1)
+      let failure = lines.last ?? ""
+      #expect(failure.contains("(other)") && failure.contains(cause), "\(lines)")
+      #expect(failure.contains("The program can't load libsecret."), "\(lines)")
+    }
+    try keyring.kill()
+  }
+
+  /// The user's own bus refuses the user of another user namespace, as it refuses other users.
+  @Test(
+    .withOwnKeyring,
+    .enabled(if: Namespaces.withoutUserIsAllowed, "this machine doesn't allow user namespaces"))
+  func `a user namespace has no bus`() throws {
+    let bus = try PrivateBus()
+    let keyring = try GnomeKeyring(on: bus)
+    let address = ["DBUS_SESSION_BUS_ADDRESS": bus.address]
     let (status, lines) = try run(
-      [
-        "DBUS_SESSION_BUS_ADDRESS": bus.address, "HEADLESS_SERVICE_AUTH_TOKEN": "s3cret",
-      ], by: Namespaces.withoutLibSecret(in: directory, isDamaged: true))
-    #expect(status == 1)
-    let failure = lines.last ?? ""
-    #expect(failure.contains("(other)") && failure.contains("file too short"), "\(lines)")
+      address.merging(["HEADLESS_SERVICE_AUTH_TOKEN": "s3cret"]) { $1 }, by: Namespaces.withoutUser)
+    #expect(status == 0)
+    #expect(lines.first?.hasSuffix("SecretServiceStorage has noSessionBus") == true, "\(lines)")
+    let (failure, reasons) = try run(address, by: Namespaces.withoutUser)
+    #expect(failure == 1)
+    #expect(
+      reasons.joined().contains("The session bus refused the user of this program."), "\(reasons)")
     try keyring.kill()
   }
 

@@ -82,6 +82,41 @@ import Testing
     _ = (observation, laterObservation, writer)
   }
 
+  /// A program may never say that its change has ended.
+  @Test func `an announced change ends after a while`() throws {
+    _ = ChangeMonitor.shared(at: bus.address, lookingEvery: .milliseconds(300))
+    let cached = bus.storage().cached(for: nil)
+    _ = try storeItem()
+    #expect(try waitUntil { try keeps(cached) })
+    let log = EventLog()
+    let observation = try bus.storage().observe(.key(key), log.append)
+    let writer = try connection()
+    // The item isn't in the collection.
+    announce(.changing, of: ObjectPath("/org/freedesktop/secrets/collection/only/gone"), on: writer)
+    log.wait(for: .changing(nil))
+    log.wait(for: .settled(nil))
+    #expect(try waitUntil { try keeps(cached) })
+    _ = (observation, writer)
+  }
+
+  /// Any number of programs may announce any number of changes.
+  @Test func `only so many changes are in progress at a time`() throws {
+    _ = try storeItem()
+    let log = EventLog()
+    let observation = try bus.storage().observe(.key(key), log.append)
+    let item = try #require(try bus.search(key.attributes).first)
+    let writers = try (0..<12).map { _ in try connection() }
+    for writer in writers {
+      for _ in 0..<120 { announce(.changing, of: item, on: writer) }
+      // The last one is seen regardless of the others.
+      announce(.set, of: item, on: writer)
+      log.wait(for: .settled(key))
+    }
+    #expect(log.count < 3000)
+    #expect(log.changingCount <= 1000 + writers.count)
+    _ = observation
+  }
+
   @Test func `a refused change ends`() throws {
     let cached = bus.storage().cached(for: nil)
     _ = try storeItem()

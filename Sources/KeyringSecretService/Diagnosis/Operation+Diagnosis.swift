@@ -12,7 +12,8 @@ extension Operation {
     let process = try await facts([.process(of: name)])[0]
     var version: String?
     defer {
-      diagnosis.add("provider", Self.description(of: name, process: process, version: version))
+      diagnosis.add(
+        "provider", BusConnection.description(of: name, process: process, version: version))
     }
     let (property, object, interface) = Provider.version
     let question = MethodCall.property(property, of: ObjectPath(object), interface, to: name)
@@ -28,28 +29,6 @@ extension Operation {
       let text = ProcFile.text(path), let version = text.firstRange(of: mark)?.upperBound
     else { return nil }
     return String(text[version...].prefix { $0 != "\"" && !$0.isNewline })
-  }
-
-  /// Returns a description of the program that owns a name on the bus.
-  static func description(of owner: String, process: Variant?, version: String? = nil) -> String {
-    let words: [String?] = [
-      process.map { "\(programName($0.child(0).number)), process \($0.child(0).number)" },
-      version.map { "version \($0)" },
-      "on the bus as \(owner)",
-    ]
-    return words.compactMap(\.self).joined(separator: ", ")
-  }
-
-  /// Returns the name of the program that a process runs.
-  ///
-  /// In a sandbox, the number may be that of another process.
-  private static func programName(_ process: UInt32) -> String {
-    if let path = ProcFile.link("/proc/\(process)/exe"), let name = path.split(separator: "/").last
-    {
-      return String(name)
-    }
-    let name = ProcFile.text("/proc/\(process)/comm")?.split(separator: "\n").first
-    return name.map(String.init) ?? "a program that can't be seen"
   }
 
   /// Adds the encryption of secrets on the bus.

@@ -171,7 +171,8 @@ struct SecretServiceDiagnosis {
   private func noBus(_ cause: DBusError, at address: BusAddress?) -> SecureStorageError {
     let opening = SecretSession.OpeningFailure(connecting: cause)
     let code = opening.code
-    guard code == .noSessionBus, let address else { return opening.error(.diagnose, of: storage) }
+    guard code == .noSessionBus, let address, opening.message == nil || address.foreignOwner != nil
+    else { return opening.error(.diagnose, of: storage) }
     var error = storage.error(
       code, during: .diagnose,
       message: "No D-Bus session bus can be reached at \"\(address.text)\".",
@@ -248,7 +249,7 @@ struct SecretServiceDiagnosis {
       address: storage.options.busAddress, until: deadline
     ).send(messages, to: nil, until: deadline)
     guard let answers, let owner = try? answers[0].get().child(0).text else { return nil }
-    return Operation.description(of: owner, process: try? answers[1].get())
+    return BusConnection.description(of: owner, process: try? answers[1].get())
   }
 }
 #endif

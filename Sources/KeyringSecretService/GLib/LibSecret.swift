@@ -23,8 +23,11 @@ enum LibSecret {
       if let reason = keyring_load_libsecret() {
         defer { free(reason) }
         let text = String(cString: reason)
-        // Other failures may pass, such as too many open files, and the keyring may have the item.
-        throw .libraryFailed(text, isMissing: text.hasSuffix(String(cString: strerror(ENOENT))))
+        // Other failures may pass, such as too many open files, or may be mended, such as a missing library that libsecret
+        // needs. The keyring may have the item.
+        let isMissing =
+          text.hasPrefix("libsecret-1.so.0:") && text.hasSuffix(String(cString: strerror(ENOENT)))
+        throw .libraryFailed(text, isMissing: isMissing)
       }
       isLoaded = true
     }

@@ -37,7 +37,7 @@ final class ChangeMonitor: Sendable {
   }
 
   private let address: String?
-  /// The time between two looks at items that may have changed without a signal.
+  /// The time between two looks at items that may have changed without a signal, and the longest time of a change.
   let lookInterval: Duration
   private let state = Mutex(State())
 

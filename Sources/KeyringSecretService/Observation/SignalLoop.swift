@@ -19,12 +19,22 @@ final class SignalLoop {
   private var lastProvider: Provider?
   private var observed: [Int: ObservedCollection] = [:]
   private var signals = ItemSignals()
-  /// The items that programs are changing, by the unique names of the programs.
-  private var changing: [String: [ObjectPath]] = [:]
+  /// The changes that programs are making, in the order of their ends.
+  private var changing: [Change] = []
   /// The closures that end the subscriptions to the end of each program that has changed an item.
   private var watchedSenders: [String: () -> Void] = [:]
   /// The programs that may have left before the subscription to their end began.
   private var newSenders: [String] = []
+
+  /// A change that a program has announced.
+  private struct Change {
+    /// The unique name of the program.
+    let sender: String
+    let item: ObjectPath
+    /// The time at which the change is taken for made, because its program never says so.
+    let end: Deadline
+  }
+
   /// The wait before the next attempt to reach the bus or the provider.
   private var backoff = Backoff()
   /// Indicates whether a provider has come or gone since the last attempt began.
@@ -49,6 +59,7 @@ final class SignalLoop {
       await checkNewSenders()
       isIdle = false
     }
+    endLongChanges()
     if nextLook.remaining == .zero {
       nextLook = Deadline(after: monitor.lookInterval)
       if provider?.changesSilently == true {
@@ -62,7 +73,11 @@ final class SignalLoop {
       await refreshChangedItems()
       isIdle = false
     }
-    if isIdle { await monitor.waitForWork(until: isBroken ? backoff.deadline : nextLookNeeded) }
+    if isIdle {
+      let next = isBroken ? backoff.deadline : nextLookNeeded
+      let end = changing.first?.end ?? next
+      await monitor.waitForWork(until: end.end < next.end ? end : next)
+    }
   }
 
   /// The time at which items are compared again, or never if each change is heard, or only caches observe.
@@ -117,7 +132,7 @@ final class SignalLoop {
       unsubscribe()
       for collection in observed.values { collection.changeEnds(nil, by: sender) }
     }
-    (changing, watchedSenders, newSenders) = ([:], [:], [])
+    (changing, watchedSenders, newSenders) = ([], [:], [])
     connection = nil
   }
 
@@ -190,17 +205,34 @@ final class SignalLoop {
     if step == .set, change == provider?.silentChange {
       itemChanged(signal.object, .announced)
     }
-    if let index = changing[signal.sender]?.firstIndex(of: signal.object) {
-      changing[signal.sender]?.remove(at: index)
-      for collection in observed.values {
-        collection.changeEnds(signal.object, by: signal.sender)
-      }
+    let index = changing.firstIndex { $0.sender == signal.sender && $0.item == signal.object }
+    if let index { endChange(at: index) }
+  }
+
+  private func endChange(at index: Int) {
+    let change = changing.remove(at: index)
+    for collection in observed.values { collection.changeEnds(change.item, by: change.sender) }
+  }
+
+  /// Ends the changes of programs that never say that they have made them.
+  private func endLongChanges() {
+    while let change = changing.first, change.end.remaining == .zero {
+      itemChanged(change.item, .announced)
+      endChange(at: 0)
     }
   }
 
   private func changeBegins(_ item: ObjectPath, by sender: String) {
     // An observation that begins later may concern the item, too.
-    guard changing[sender, default: []].count < Self.mostSignals else { return }
+    guard changing.count < Self.mostSignals,
+      changing.count(where: { $0.sender == sender }) < Self.mostChangesOfOne
+    else { return }
+    if watchedSenders.count >= Self.mostSignals {
+      let busy = Set(changing.map(\.sender))
+      for sender in watchedSenders.keys where !busy.contains(sender) {
+        watchedSenders.removeValue(forKey: sender)?()
+      }
+    }
     if watchedSenders[sender] == nil {
       watchedSenders[sender] = connection?.subscribe(to: .ownerChanged(of: sender)) {
         [unowned self] _ in senderLeft(sender)
@@ -208,7 +240,10 @@ final class SignalLoop {
       newSenders.append(sender)
       monitor.wake()
     }
-    changing[sender, default: []].append(item)
+    changing.append(
+      Change(sender: sender, item: item, end: Deadline(after: monitor.lookInterval)))
+    // The wait for its end begins.
+    if changing.count == 1 { monitor.wake() }
     for collection in observed.values { collection.changeBegins(item, by: sender) }
   }
 
@@ -226,8 +261,10 @@ final class SignalLoop {
   /// Ends the changes of a program that has left the bus, which may have been made.
   private func senderLeft(_ sender: String) {
     watchedSenders.removeValue(forKey: sender)?()
-    guard let items = changing.removeValue(forKey: sender) else { return }
-    for item in items { itemChanged(item, .announced) }
+    let changes = changing.filter { $0.sender == sender }
+    if changes.isEmpty { return }
+    changing.removeAll { $0.sender == sender }
+    for change in changes { itemChanged(change.item, .announced) }
     for collection in observed.values { collection.changeEnds(nil, by: sender) }
   }
 
@@ -248,6 +285,9 @@ final class SignalLoop {
   ///
   /// If there are more, all items are read again.
   private static let mostSignals = 1_000
+
+  /// The maximum number of changes that one program is making, which sends fewer at the same time.
+  private static let mostChangesOfOne = 100
 
   private func collectionSignal(_ signal: BusSignal.Arrival) {
     guard signal.arguments.isOfType("(o)") else { return }
@@ -274,9 +314,7 @@ final class SignalLoop {
       }
       // Register the collection now, so that no signal is lost while its items are listed.
       observed[id] = new
-      for (sender, items) in changing {
-        for item in items { new.changeBegins(item, by: sender) }
-      }
+      for change in changing { new.changeBegins(change.item, by: change.sender) }
       do throws(DBusError) {
         _ = try await read(new, deadline) { [monitor] in
           monitor.extendWaits(for: requests)

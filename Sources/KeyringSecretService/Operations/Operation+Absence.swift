@@ -196,11 +196,4 @@ extension Operation {
     return now(CLOCK_REALTIME) - now(CLOCK_BOOTTIME) + sinceBoot
   }
 }
-
-extension MethodCall {
-  /// Returns a call that requests the process that owns a name.
-  static func process(of name: String) -> MethodCall {
-    toBus("GetConnectionUnixProcessID", [.string(name)], answer: "(u)")
-  }
-}
 #endif

@@ -33,8 +33,11 @@ extension Operation {
   /// Waits until this program owns a name, and returns `false` if it can't own it.
   private func take(_ name: String) async throws(SecureStorageError) -> Bool {
     // A program that was stopped, or whose user is being asked, doesn't keep the others out.
-    let end = Int64.now(plus: Self.longestTurn)
-    while ThreadExecutor.now < end {
+    var end: Int64?
+    while end.map({ ThreadExecutor.now < $0 }) ?? true {
+      if end != nil, deadline.failure?.codeWhileCalling == .timedOut {
+        throw await turnFailure(name)
+      }
       try checkDeadline()
       let answer: Variant?
       do throws(DBusError) {
@@ -46,15 +49,55 @@ extension Operation {
         throw failure(error)
       }
       guard let number = answer?.child(0).number else { return false }
-      if number != MethodCall.nameIsTaken { return true }
+      if number != MethodCall.nameIsTaken {
+        session.turns[name] = nil
+        return true
+      }
+      if end == nil { end = await endOfTurn(name) }
       let pause = Duration.milliseconds(Int.random(in: 2...10))
       _ = await Waiter.wait(until: .now(plus: pause)) { _ in }
     }
     return false
   }
 
+  /// Returns the time at which the program that owns a name has had its turn.
+  ///
+  /// Its turn has begun when this process first met it. The next additions don't wait as long.
+  private func endOfTurn(_ name: String) async -> Int64 {
+    let end = Int64.now(plus: Self.longestTurn)
+    guard let owner = await answers(.owner(of: name))[0]?.child(0).text else { return end }
+    if let turn = session.turns[name], turn.owner == owner {
+      return max(turn.end, .now(plus: Self.shortestWait))
+    }
+    session.turns[name] = (owner, end)
+    return end
+  }
+
+  /// Returns the error of an addition whose time has passed while another program had its turn.
+  private func turnFailure(_ name: String) async -> SecureStorageError {
+    waitsForTurn = true
+    let answers = await answers(.owner(of: name), .process(of: name))
+    let program = answers[0].map {
+      BusConnection.description(of: $0.child(0).text, process: answers[1])
+    }
+    return failure(
+      .timedOut,
+      "Another program keeps its turn to add this item: \(program ?? "one that can't be seen").",
+      recoverySuggestion: "End that program if it hangs, and try again.",
+      underlying: DBusError.timedOut.underlying)
+  }
+
+  /// Asks the bus, which answers at once, even if the time of the operation has passed.
+  private func answers(_ messages: MethodCall...) async -> [Variant?] {
+    let answers = try? await session.connection.send(
+      messages, to: nil, until: Deadline(after: .seconds(1)))
+    return answers?.map { try? $0.get() } ?? messages.map { _ in nil }
+  }
+
   /// The time for which a program has its turn before the others no longer wait for it.
   private static let longestTurn = Duration.seconds(5)
+  /// The time for which an addition waits in any case.
+  private static let shortestWait = Duration.milliseconds(100)
 
   /// Gives a name back, even if the operation must end.
   private func giveBack(_ name: String) async {

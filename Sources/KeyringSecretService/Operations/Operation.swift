@@ -34,6 +34,9 @@ final class Operation: ProviderClient {
   /// Indicates whether the provider has refused a change because an item was locked.
   private(set) var wasRefused = false
 
+  /// Indicates whether the deadline passed while another program had its turn, so that the keyring isn't at fault.
+  var waitsForTurn = false
+
   let operation: SecureStorageError.Operation
   private var repetitions = 0
   private static let mostRepetitions = 3
@@ -236,12 +239,6 @@ extension [Result<Variant, DBusError>] {
       }
     }
     return answers
-  }
-}
-
-extension Result<Variant, DBusError> {
-  fileprivate var isWithoutReceiver: Bool {
-    if case .failure(let failure) = self { failure.isWithoutReceiver } else { false }
   }
 }
 #endif

@@ -14,6 +14,7 @@ extension DBusError {
   var codeWhileConnecting: SecureStorageError.Code {
     if let isOfMissingLibrary { return isOfMissingLibrary ? .noProvider : .other }
     if self === DBusError.networkAddress { return .notEncrypted }
+    if refusesUser { return .noSessionBus }
     if let bus {
       let code = ioCode == G_IO_ERROR_FAILED ? .connectionLost : codeWhileCalling
       return code == .connectionLost && bus == .anotherUser ? .noSessionBus : code
@@ -27,6 +28,15 @@ extension DBusError {
       .noSessionBus
     default: codeWhileCalling
     }
+  }
+
+  /// Indicates whether the bus refused the user, whose ID is another one in a user namespace.
+  ///
+  /// An ID that isn't mapped there can't even be sent.
+  var refusesUser: Bool {
+    bus != nil
+      && (ioCode == G_IO_ERROR_INVALID_ARGUMENT
+        || ioCode == G_IO_ERROR_FAILED && text.contains("EXTERNAL"))
   }
 
   /// The error code for a failure while finding or starting the service, or opening a session with it.

@@ -274,6 +274,11 @@ extension MethodCall {
     toBus("GetNameOwner", [.string(name)], answer: "(s)")
   }
 
+  /// Returns a call that requests the process that owns a name.
+  static func process(of name: String) -> MethodCall {
+    toBus("GetConnectionUnixProcessID", [.string(name)], answer: "(u)")
+  }
+
   /// Returns a call that makes the bus start the program that provides a name, if it knows one.
   static func start(_ name: String) -> MethodCall {
     toBus("StartServiceByName", [.string(name), .unsigned32(0)], answer: "(u)")

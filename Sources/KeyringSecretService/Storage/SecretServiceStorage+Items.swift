@@ -174,7 +174,8 @@ extension SecretServiceStorage {
           return try await body(call)
         } catch {
           guard error.code == .connectionLost else {
-            throw call.deadline.failure == nil ? error : error.ofSilence(of: self, since: start)
+            let isSilent = call.deadline.failure != nil && !call.waitsForTurn
+            throw isSilent ? error.ofSilence(of: self, since: start) : error
           }
           SessionCache.shared.forget(call.session, at: options.busAddress)
           if call.sessionIsUnusable { unusableSessions += 1 } else { lostSessions += 1 }

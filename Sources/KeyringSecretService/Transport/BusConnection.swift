@@ -107,6 +107,15 @@ final class BusConnection: Sendable {
       }
       onFlight(results.count)
       deadline.renew()
+      let unsent = messages.dropFirst(results.count)
+      if unsent.isEmpty { break }
+      // Nobody would receive the rest, and the bus would have to say so each time.
+      let gone = zip(next, results[first...]).first {
+        $0.receiver == nil && $1.isWithoutReceiver
+      }
+      if let result = isClosed ? .failure(.noConnection) : gone?.1 {
+        return results + unsent.map { _ in result }
+      }
     }
     return results
   }
@@ -178,6 +187,13 @@ final class BusConnection: Sendable {
       throw .otherType(answer, of: message.method, insteadOf: message.answer)
     }
     return answer
+  }
+}
+
+extension Result<Variant, DBusError> {
+  /// Indicates whether there was no program that could receive the message.
+  var isWithoutReceiver: Bool {
+    if case .failure(let failure) = self { failure.isWithoutReceiver } else { false }
   }
 }
 

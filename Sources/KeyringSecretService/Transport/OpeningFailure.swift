@@ -50,6 +50,15 @@ extension SecretSession {
           code, cause, "libsecret isn't installed, and the program needs it for the keyring.",
           recoverySuggestion:
             "Install the package libsecret-1-0 on Debian, Ubuntu and openSUSE, or else libsecret.")
+      case .other where cause.isOfMissingLibrary == false:
+        self.init(
+          code, cause, "The program can't load libsecret.",
+          recoverySuggestion: "Install libsecret again, with the libraries that it needs.")
+      case .noSessionBus where cause.refusesUser:
+        self.init(
+          code, cause, "The session bus refused the user of this program.",
+          recoverySuggestion:
+            "Run the program as the user of the bus, and not in a user namespace with other IDs.")
       case .connectionLost:
         self.init(
           code, cause, "The session bus accepted the connection, and closed it.",

@@ -25,6 +25,13 @@ package final class EventLog: Sendable {
 
   package var count: Int { events.withLock(\.count) }
 
+  /// The number of changes that programs have announced.
+  package var changingCount: Int {
+    events.withLock { events in
+      events.count { if case .changing = $0 { true } else { false } }
+    }
+  }
+
   package var changes: [ItemChange] {
     events.withLock { events in
       events.compactMap { if case .changed(let change) = $0 { change } else { nil } }

@@ -179,6 +179,22 @@ import Testing
     try expectHealth()
   }
 
+  /// A list of 20,000 items sent 20,000 messages to nobody, which took seconds.
+  @Test func `a provider that quits in the middle of a list gets no more messages`() throws {
+    let session = try openSession(at: bus.address)
+    for number in 0..<400 {
+      try session.createItem(
+        ["service": "service", "username": "\(number)"], label: "label", secret: "s3cret",
+        replacing: false)
+    }
+    let monitor = try BusMonitor(on: bus)
+    try service.fault("GetAll", .leave)
+    StorageUse.find.expectFailure(.connectionLost, bus.storage())
+    try service.restart()
+    let count = try monitor.finish().count { $0 == "GetAll" }
+    #expect((1...2 * BusConnection.maxInFlight).contains(count))
+  }
+
   @Test func `an item that vanishes while it is read counts as absent`() throws {
     let key = ItemKey.credentials(service: "service", label: "login")
     let storage = bus.storage()

@@ -141,9 +141,24 @@ import Testing
       _ = try await other.send([take], to: nil, until: Deadline(after: .seconds(25)))[0].get()
       return other
     }
+    // A call that has less time than the turn ends with the name of the program, which is this one.
+    let impatient = bus.storage(serviceTimeout: .seconds(1))
+    for _ in 0..<2 {
+      let error = #expect(throws: SecureStorageError.self) {
+        try impatient.setPassword("s3cret", for: key, mode: .add)
+      }
+      #expect(error?.code == .timedOut)
+      #expect(error?.message.hasPrefix("Another program keeps its turn to add this item: ") == true)
+      #expect(error?.message.contains("process \(getpid())") == true, "\(error as Any)")
+      #expect(error?.recoverySuggestion?.hasPrefix("End that program") == true, "\(error as Any)")
+    }
     let storage = bus.storage(serviceTimeout: .seconds(20))
-    try storage.save(SecureItem(key: key, secret: Secret("s3cret")), mode: .add)
+    try storage.setPassword("s3cret", for: key, mode: .add)
     #expect(try storage.password(for: key) == "s3cret")
+    // The time of a turn has passed.
+    try storage.remove(key)
+    try impatient.setPassword("again", for: key, mode: .add)
+    #expect(try storage.password(for: key) == "again")
     _ = (service, other)
   }
 
