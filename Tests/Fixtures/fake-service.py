@@ -15,6 +15,7 @@ import base64
 import hmac
 import json
 import os
+import random
 import sys
 import threading
 import time
@@ -100,6 +101,8 @@ MODES = {
     "late": 200,
     # Sessions are encrypted, and not plain.
     "encrypted": 0,
+    # It misbehaves as a random generator with this seed tells it to.
+    "hostile": 0,
     # The collections are locked at the start (KWallet 5.103).
     "locked": 0,
     # There are methods that take the password of a collection, which is "right" (gnome-keyring 42.1, oo7).
@@ -143,7 +146,7 @@ class Service:
         self.collections = {COLLECTION: Collection("Only")}
         self.items = {}
         self.default = COLLECTION
-        self.key = None
+        self.keys = {}
         self.session = "/"
         self.relabeling = None
         self.pending = None
@@ -155,6 +158,7 @@ class Service:
         self.rival = None
         self.last = None
         self.unusable = 0
+        self.names = ["org.freedesktop.secrets"]
         if disk and os.path.exists(disk):
             self.load()
         for collection in self.collections.values():
@@ -384,8 +388,10 @@ class Service:
             number = int.from_bytes(os.urandom(128), "big")
             shared = pow(int.from_bytes(value[1], "big"), number, PRIME).to_bytes(128, "big")
             # HKDF (RFC 5869) without a salt and a context.
-            self.key = hmac.digest(hmac.digest(bytes(32), shared, "sha256"), b"\1", "sha256")[:16]
-            return "vo", (("ay", pow(2, number, PRIME).to_bytes(128, "big")), SESSION)
+            session = "%s/session/s%d" % (SERVICE, len(self.keys) + 1)
+            self.keys[session] = hmac.digest(
+                hmac.digest(bytes(32), shared, "sha256"), b"\1", "sha256")[:16]
+            return "vo", (("ay", pow(2, number, PRIME).to_bytes(128, "big")), session)
         if algorithm != "plain" or "encrypted" in self.modes:
             raise Failure("org.freedesktop.DBus.Error.NotSupported")
         session = UNUSABLE if self.unusable else SESSION
@@ -428,7 +434,8 @@ class Service:
         session = SESSION if session == UNUSABLE else session
         return "a{o(oayays)}", ({
             item: (session, *self.encrypted(
-                b"" if self.is_locked(item) else self.items[item].secret), self.items[item].kind)
+                b"" if self.is_locked(item) else self.items[item].secret, session),
+                   self.items[item].kind)
             for item in items},)
 
     def GetSecret(self, path, session):
@@ -437,19 +444,27 @@ class Service:
             raise Failure(LOCKED)
         return "(oayays)", (found[path],)
 
-    def encrypted(self, secret):
-        if not self.key:
+    def key(self, session):
+        """Returns the key of an encrypted session, or None."""
+        if "encrypted" in self.modes and session not in self.keys:
+            raise Failure(INTERFACE + "Error.NoSession")
+        return self.keys.get(session)
+
+    def encrypted(self, secret, session):
+        key = self.key(session)
+        if not key:
             return b"", secret
         padder = padding.PKCS7(128).padder()
         vector = os.urandom(16)
-        cipher = Cipher(algorithms.AES(self.key), cipher_modes.CBC(vector)).encryptor()
+        cipher = Cipher(algorithms.AES(key), cipher_modes.CBC(vector)).encryptor()
         return vector, cipher.update(padder.update(secret) + padder.finalize()) + cipher.finalize()
 
     def decrypted(self, secret):
         session, vector, value, kind = secret
-        if not self.key:
+        key = self.key(session)
+        if not key:
             return secret
-        cipher = Cipher(algorithms.AES(self.key), cipher_modes.CBC(bytes(vector))).decryptor()
+        cipher = Cipher(algorithms.AES(key), cipher_modes.CBC(bytes(vector))).decryptor()
         unpadder = padding.PKCS7(128).unpadder()
         value = unpadder.update(cipher.update(bytes(value)) + cipher.finalize()) + unpadder.finalize()
         return session, b"", value, kind
@@ -810,13 +825,213 @@ class Service:
                     item.created -= int(words[1])
                     item.modified -= int(words[1])
             elif words[0] == "name":
+                self.names.append(words[1])
                 self.connection.send(message_bus.RequestName(words[1]))
+            elif words[0] == "honest":
+                self.settle()
             elif words[0] == "hide":
                 self.hidden = words[1]
                 if self.hidden == "default":
                     self.make_second("second")
             print("ok", flush=True)
         os._exit(0)
+
+
+class HostileService(Service):
+    """A service that obeys a random generator until the order "honest" comes.
+
+    It holds its items as an honest one does, and is never wrong about the two things that only it can know: which
+    items have the attributes of a search, and which secret is an item's. Everything else may be wrong. An item may
+    move to a path that another one has had, but only after each call that knew the other one there has ended.
+    """
+
+    # The misbehaviors, and how often one of a thousand answers has them.
+    KINDS = {
+        "honest": 870, "mute": 8, "late": 15, "double": 15, "late-order": 10, "refuse": 15, "lose": 10, "type": 15,
+        "huge": 4, "session": 5, "more": 15, "null": 8, "prompt": 10}
+    # What happens before one of a thousand calls.
+    EVENTS = {
+        "nothing": 920, "signal": 40, "move": 25, "lock": 3, "abdicate": 1, "impostor": 1, "anonymous": 2, "die": 2,
+        "label": 6}
+    ERRORS = (
+        LOCKED, UNKNOWN, UNDECIPHERED, ODD, *(INTERFACE + "Error." + name for name in (
+            "NoSession", "NoSuchObject", "AlreadyExists")),
+        *("org.freedesktop.DBus.Error." + name for name in (
+            "AccessDenied", "Disconnected", "Failed", "InvalidArgs", "LimitsExceeded", "NameHasNoOwner", "NoMemory",
+            "NoReply", "NotSupported", "ServiceUnknown", "Spawn.ChildExited", "Timeout", "UnknownMethod")))
+    VALUES = (
+        ("", ()), ("s", ("nonsense",)), ("o", ("/",)), ("u", (7,)), ("v", (("u", 7),)), ("b", (True,)), ("ay", (b"x",)),
+        ("v", (("ao", []),)), ("a{sv}", ({"Locked": ("s", "no"), "Attributes": ("as", [])},)),
+        ("a{sv}", ({},)), ("a{o(oayays)}", ({},)), ("oo", ("/", "/")), ("aoo", ([], "/")), ("aoao", ([], [])))
+    PATHS_REST = 8
+
+    def __init__(self, connection, modes, disk):
+        super().__init__(connection, modes, disk)
+        self.random = random.Random(modes["hostile"])
+        self.stranger = open_dbus_connection(auth_timeout=60)
+        self.is_hostile = True
+        self.misdeeds = []
+        self.kept_back = []
+        # The paths that items have left, and the times after which others may have them.
+        self.left = []
+
+    def choose(self, weights):
+        chosen, = self.random.choices(list(weights), weights.values())
+        if chosen not in ("honest", "nothing"):
+            self.misdeeds.append(chosen)
+        return chosen
+
+    def handle(self, call):
+        if not self.is_hostile:
+            return super().handle(call)
+        fields = call.header.fields
+        method, path = fields[HeaderFields.member], fields[HeaderFields.path]
+        if self.happen(self.choose(self.EVENTS)):
+            return
+        kind = self.choose(self.KINDS)
+        if kind in ("mute", "refuse"):
+            # The rest of them perform the call.
+            return kind == "refuse" and self.send_all(new_error(call, *self.error()))
+        prompts = kind == "prompt" and method in ("Unlock", "Lock", "CreateItem", "Delete", "CreateCollection")
+        try:
+            signature, body = self.answer(path, method, call.body, prompts and self.random.choice(
+                ("accept", "dismiss", "mute", "type", "none")))
+            answer = new_method_return(call, *self.distort(kind, call.body, method, signature, body))
+        except Failure as failure:
+            answer = new_error(call, str(failure), "s", ("no such thing",))
+        except (KeyError, TypeError, ValueError):
+            # It's for an object of another kind, or for a session that has ended.
+            answer = new_error(call, INTERFACE + "Error.NoSuchObject", "s", ("it makes no sense",))
+        if kind == "lose":
+            answer = new_error(call, *self.error())
+        if kind == "late":
+            threading.Timer(self.random.random(), self.send_safely, [answer]).start()
+        elif kind == "late-order":
+            self.kept_back.append(answer)
+        else:
+            self.send_all(*[answer] * (2 if kind == "double" else 1))
+
+    def send_safely(self, message):
+        try:
+            self.send(message)
+        except OSError:
+            # The connection that the call came from has ended.
+            pass
+
+    def send_all(self, *answers):
+        for answer in (*answers, *reversed(self.kept_back)):
+            self.send_safely(answer)
+        self.kept_back = []
+
+    def error(self):
+        text = "x" * self.random.choice((0, 10, 10, 100_000))
+        return self.random.choice(self.ERRORS), *self.random.choice((("s", (text,)), ("", ()), ("u", (7,))))
+
+    def distort(self, kind, arguments, method, signature, body):
+        """Returns what takes the place of an answer."""
+        if kind == "type":
+            return self.random.choice(self.VALUES)
+        others = [path for path in self.items if self.random.random() < 0.3]
+        if method == "GetSecrets" and signature == "a{o(oayays)}":
+            secrets = dict(body[0])
+            if kind == "more":
+                secrets.update(self.GetSecrets(SERVICE, others, arguments[1])[1][0])
+            elif kind == "huge":
+                secrets.update(("%s/huge/%d" % (SERVICE, number), (arguments[1], b"", bytes(1000), "text/plain"))
+                               for number in range(2000))
+            elif kind == "session":
+                # Anything that a wrong key decrypts by chance would be taken for the secret.
+                other = SERVICE + "/session/" + self.random.choice(("s2", "unusable"))
+                secrets = {path: (other, *secret[1:]) for path, secret in secrets.items()}
+            elif kind == "null":
+                secrets = {"/": secret for secret in secrets.values()}
+            return signature, (secrets,)
+        if kind == "null" and signature in ("o", "oo", "vo"):
+            return signature, tuple("/" if name == "o" else value for name, value in zip(signature, body))
+        if method == "SearchItems" and body[0]:
+            if kind == "null":
+                return signature, (["/"],)
+            if kind == "huge":
+                return signature, (body[0] + ["%s/huge/%d" % (COLLECTION, number) for number in range(300)],)
+            if kind == "more":
+                return signature, (body[0] + [path for path in others if path not in body[0]],)
+        if kind == "huge" and signature == "a{sv}":
+            return signature, ({**body[0], "Huge": ("ay", bytes(1 << 20))},)
+        return signature, body
+
+    def happen(self, event):
+        """Lets something happen, and returns True if the call is lost by it."""
+        if event == "signal":
+            self.send_signal()
+        elif event == "move" and self.items:
+            self.move_item(self.random.choice(list(self.items)))
+        elif event == "label" and self.items:
+            self.items[self.random.choice(list(self.items))].label = self.random.choice(("", "é" * 1000, "/"))
+        elif event == "lock":
+            self.set_locks(list(self.collections), True)
+        elif event in ("abdicate", "impostor", "anonymous"):
+            names = self.names[:1] if event != "anonymous" else self.names[1:]
+            for name in names:
+                self.send(message_bus.ReleaseName(name))
+                if event == "impostor":
+                    # It never answers.
+                    self.stranger.send(message_bus.RequestName(name))
+            threading.Timer(0.3, self.return_names, [names, event == "impostor"]).start()
+        elif event == "die":
+            self.reconnect()
+            return True
+        return False
+
+    def return_names(self, names, from_stranger):
+        for name in names:
+            if from_stranger:
+                self.stranger.send(message_bus.ReleaseName(name))
+            self.send_safely(message_bus.RequestName(name))
+
+    def reconnect(self):
+        """Leaves the bus, and comes back as a new program with the same items."""
+        with self.sending:
+            self.connection.close()
+            self.connection = open_dbus_connection(auth_timeout=60)
+            self.keys = {}
+            for name in self.names:
+                self.connection.send(message_bus.RequestName(name))
+
+    def move_item(self, path):
+        collection = path.rsplit("/", 1)[0]
+        free = [entry for entry in self.left if entry[1] < time.monotonic()]
+        if free and "org.gnome.keyring" not in self.names:
+            self.left.remove(free[0])
+            new = free[0][0]
+        else:
+            new = self.new_path(collection)
+        self.left.append((path, time.monotonic() + self.PATHS_REST))
+        self.items[new] = self.items.pop(path)
+        self.keep(new)
+
+    def send_signal(self):
+        paths = [COLLECTION, SERVICE, PROMPT, "/", SERVICE + "/huge", *self.items]
+        interface, names = self.random.choice((
+            (INTERFACE + "Collection", ("ItemCreated", "ItemChanged", "ItemDeleted", "Odd")),
+            (INTERFACE + "Service", ("CollectionCreated", "CollectionChanged", "CollectionDeleted")),
+            (INTERFACE + "Prompt", ("Completed",)), ("swift_keyring.Item", (
+                "SecretChanging", "SecretSet", "SecretKept", "AttributesChanging", "Odd"))))
+        arguments = self.random.choice((*self.VALUES, ("o", (self.random.choice(paths),)), ("bv", (False, ("s", "")))))
+        source = DBusAddress(self.random.choice(paths), interface=interface)
+        signal = new_signal(source, self.random.choice(names), *arguments)
+        if self.random.random() < 0.5:
+            self.send_safely(signal)
+        else:
+            self.stranger.send(signal)
+
+    def settle(self):
+        """Ends the misbehavior, and names what there was, in its order."""
+        self.is_hostile = False
+        self.send_all()
+        self.return_names(self.names, True)
+        self.set_locks(list(self.collections), False)
+        for misdeed in self.misdeeds:
+            print("did", misdeed)
 
 
 parser = argparse.ArgumentParser()
@@ -832,7 +1047,7 @@ for mode in options.mode:
 
 connection = open_dbus_connection(auth_timeout=60)
 connection.send_and_get_reply(message_bus.RequestName("org.freedesktop.secrets"))
-service = Service(connection, modes, options.disk)
+service = (HostileService if "hostile" in modes else Service)(connection, modes, options.disk)
 for name in options.names:
     connection.send_and_get_reply(message_bus.RequestName(name))
 service.later_names = options.later

@@ -66,6 +66,8 @@ extension FakeService {
     static let locked = Mode("locked")
     /// Sessions are encrypted, and not plain.
     static let encrypted = Mode("encrypted")
+    /// The provider misbehaves as a random generator with this seed tells it to, until ``FakeService/makeHonest()``.
+    static func hostile(seed: UInt64) -> Mode { Mode("hostile=\(seed)") }
     /// There are methods that take the password of a collection, which is "right" (gnome-keyring 42.1, oo7).
     ///
     /// A wrong one has the error that oo7 has for every failure.

@@ -222,6 +222,21 @@ final class FakeService {
     }
   }
 
+  /// Ends the misbehavior of a provider with the mode ``Mode/hostile(seed:)``.
+  ///
+  /// - Returns: The misbehaviors in their order.
+  /// - Throws: An error if the provider has ended.
+  func makeHonest() throws -> [String] {
+    try program.writeLine("honest")
+    var misdeeds: [String] = []
+    while true {
+      let line = try program.readLine()
+      if line == "ok" { return misdeeds }
+      try #require(line.hasPrefix("did "), "the fake service has died")
+      misdeeds.append(String(line.dropFirst(4)))
+    }
+  }
+
   /// Waits until the method is called.
   func waitForCall(of method: String) async throws {
     while true {
