@@ -52,7 +52,7 @@ final class SignalLoop {
   /// Does the pending work, or waits until there is some.
   func runOnce(_ work: (requests: [ChangeMonitor.Request], observers: Set<Int>)) async {
     observed = observed.filter { work.observers.contains($0.key) }
-    if connection?.isClosed == true { disconnect() }
+    if connection?.isUsable == false { disconnect() }
     for request in work.requests { await answer(request, among: work.requests) }
     var isIdle = work.requests.isEmpty
     if !newSenders.isEmpty {
@@ -99,7 +99,7 @@ final class SignalLoop {
   // MARK: - Connection
 
   private func connect(until deadline: Deadline) async throws(SecretSession.OpeningFailure) {
-    if let connection, !connection.isClosed { return }
+    if connection?.isUsable == true { return }
     disconnect()
     do throws(DBusError) {
       let new = try await BusConnection.open(address: address, until: deadline)

@@ -75,6 +75,9 @@ final class BusConnection: Sendable {
   /// Indicates whether the bus may soon refuse messages because it waits for too many answers.
   var isExhausted: Bool { unanswered.load(ordering: .relaxed) > Self.maxInFlight / 2 }
 
+  /// Indicates whether the connection needn't be replaced with a new one.
+  var isUsable: Bool { !isClosed && !isExhausted }
+
   /// Indicates whether the bus has closed the connection.
   var isClosed: Bool { g_dbus_connection_is_closed(reference.pointer) != 0 }
 

@@ -310,6 +310,24 @@ import Testing
     #expect(try await password == "first")
   }
 
+  /// The bus refuses messages of a connection that waits for too many answers.
+  @Test func `observers go on after many answers that never came`() throws {
+    try bus.storage().setPassword("s3cret", for: StorageUse.key)
+    try service.fault("GetAll", .mute)
+    let impatient = bus.storage(serviceTimeout: .milliseconds(20))
+    for _ in 0..<150 {
+      #expect(throws: SecureStorageError.self) {
+        try impatient.observe(.key(StorageUse.key)) { _ in }
+      }
+    }
+    try service.reset()
+    let log = EventLog()
+    let observation = try bus.storage().observe(.key(StorageUse.key), log.append)
+    try bus.storage().remove(StorageUse.key)
+    log.wait(for: .changed(.removed(StorageUse.key)))
+    _ = observation
+  }
+
   /// The first provider still owes an answer when the next one takes its place.
   @Test func `an observer goes on with the next provider`() async throws {
     let log = EventLog()
