@@ -68,11 +68,6 @@ FUNCTION(
     (KeyringGAsyncResult *res, gchar **out_guid, KeyringGError **error),
     (res, out_guid, error))
 FUNCTION(
-    GIO, void, g_dbus_connection_close,
-    (KeyringGDBusConnection *connection, KeyringGCancellable *cancellable, KeyringGAsyncReadyCallback callback,
-    gpointer user_data),
-    (connection, cancellable, callback, user_data))
-FUNCTION(
     GIO, gboolean, g_dbus_connection_emit_signal,
     (KeyringGDBusConnection *connection, const gchar *destination_bus_name, const gchar *object_path,
     const gchar *interface_name, const gchar *signal_name, KeyringGVariant *parameters, KeyringGError **error),

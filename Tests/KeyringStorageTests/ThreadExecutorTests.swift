@@ -25,26 +25,27 @@ import Testing
 
   @Test func `without a thread, calls run on the thread that makes them, and waits end`() async {
     let attempts = Atomic(0)
+    let shortage = Shortage(resource: .thread, number: EAGAIN)
     let executor = ThreadExecutor(threadNamed: "none") { _, _ in
       attempts.add(1, ordering: .relaxed)
-      return false
+      return shortage
     }
     #expect(await executor.run { () async in 1 } == 1)
     let outcome = await Waiter.wait(until: nil) { executor.end($0, at: .now(plus: .seconds(600))) }
-    #expect(outcome == .timedOut)
+    #expect(outcome == .failed(shortage))
     let count = attempts.load(ordering: .relaxed)
     #expect(count == 2)
   }
 
   @Test func `a thread of the library gets no signals of the program`() async {
     let blocked: [Bool] = await withCheckedContinuation { continuation in
-      let isStarted = ThreadExecutor.startThread(named: "signals") {
+      let shortage = ThreadExecutor.startThread(named: "signals") {
         var mask = sigset_t()
         pthread_sigmask(SIG_BLOCK, nil, &mask)
         let numbers = [SIGTERM, SIGINT, SIGCHLD, SIGUSR1, SIGALRM, SIGSEGV]
         continuation.resume(returning: numbers.map { sigismember(&mask, $0) == 1 })
       }
-      #expect(isStarted)
+      #expect(shortage == nil)
     }
     #expect(blocked == [true, true, true, true, true, false])
     var mask = sigset_t()

@@ -468,7 +468,7 @@ final class EtcdClient: Sendable {
       let pause = min(moment, .now(plus: .seconds(5)))
       switch await renewal.wait(until: pause) {
       case .ended: return true
-      case .canceled: return false
+      case .canceled, .failed: return false
       case .timedOut: if pause == moment { return true }
       }
       do throws(EtcdFailure) {

@@ -14,6 +14,13 @@ extension Fleet {
       recoverySuggestion: recoverySuggestion, argument: argument, underlying: underlying)
   }
 
+  /// Returns the error for a thread or a file descriptor that is missing.
+  func error(_ shortage: Shortage) -> SecureStorageError {
+    error(
+      .other, shortage.message, recoverySuggestion: shortage.recoverySuggestion,
+      underlying: shortage.underlying)
+  }
+
   /// Returns the error for a request that has no reply.
   func error(for cause: EtcdFailure.Cause) -> SecureStorageError {
     let nodes = settings.endpoints.joined(separator: ", ")

@@ -77,6 +77,9 @@ final class Fleet: Sendable {
           recoverySuggestion: "Use await.")
       }
       if Task.isCancelled { throw error(.canceled) }
+      if ThreadExecutor.ofCurrentTask == nil, let shortage = ThreadExecutor.ofOthers.missingThread {
+        throw error(shortage)
+      }
       let (client, namespace) = try connected()
       let operation = Operation(self, client, namespace, name)
       // An observation and a diagnosis answer no author.
@@ -112,6 +115,10 @@ final class Fleet: Sendable {
           argument: "endpoints")
       }
       try checkEncryption(of: endpoints)
+      // Without the descriptors and the threads of its two loops, NIO ends the process.
+      if transport == nil, let shortage = Shortage.before(descriptors: 8, threads: 4) {
+        throw error(shortage)
+      }
       let transport: any EtcdTransport =
         if let transport { transport } else { HTTPTransport(try tlsConfiguration()) }
       let client = EtcdClient(transport, endpoints, user: settings.user) { [weak self] in

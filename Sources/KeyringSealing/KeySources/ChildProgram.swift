@@ -90,12 +90,12 @@ final class ChildProgram: Sendable {
     send(SIGTERM)
     // The program may ignore that signal.
     let end = Int64.now(plus: .seconds(1))
-    let isStarted = ThreadExecutor.startThread(named: "swift-keyring k") { [weak self] in
+    let shortage = ThreadExecutor.startThread(named: "swift-keyring k") { [weak self] in
       // A signal ends a sleep.
       while ThreadExecutor.now < end { usleep(UInt32(max(1, end - ThreadExecutor.now))) }
       self?.send(SIGKILL)
     }
-    if !isStarted { send(SIGKILL) }
+    if shortage != nil { send(SIGKILL) }
     var byte: UInt8 = 0
     // The pipe has room, because it gets only a few bytes.
     _ = write(wake.writing.descriptor, &byte, 1)

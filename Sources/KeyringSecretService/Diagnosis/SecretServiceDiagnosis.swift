@@ -53,9 +53,14 @@ struct SecretServiceDiagnosis {
     // Without the libraries, no call can be made.
     guard checks.addLibraries() else { return checks }
     let first = checks
-    return await CallLoop.run {
-      var checks = first
-      await checks.run()
+    do throws(DBusError) {
+      return try await CallLoop.run(orThrow: \.self) { () async throws(DBusError) in
+        var checks = first
+        await checks.run()
+        return checks
+      }
+    } catch {
+      checks.diagnosis.add("session bus", storage.error(error, during: .diagnose))
       return checks
     }
   }

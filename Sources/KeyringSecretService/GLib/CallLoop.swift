@@ -11,7 +11,7 @@ internal import Synchronization
 /// dismissal. The loop starts the asynchronous functions instead. A call ends with its callback or at the
 /// deadline, whichever comes first. An abandoned call leaks a few bytes and doesn't block anything.
 final class CallLoop: EventSource, @unchecked Sendable {
-  private let context: OpaquePointer = g_main_context_new()
+  private let context: OpaquePointer
   private let timer = g_timeout_source_new(guint.max)
   /// Indicates whether every call in the loop has ended, so that another operation may use the loop.
   private var isReusable = true
@@ -21,9 +21,20 @@ final class CallLoop: EventSource, @unchecked Sendable {
   /// The longest time that a synchronous operation waits for the end of cancelled calls, in microseconds.
   private static let timeForAbandonedCalls: Int64 = 100_000
 
-  private init() {
+  /// Creates a loop.
+  ///
+  /// - Throws: `DBusError` if there's no file descriptor for it, without which GLib would end the process. The first
+  ///   loop also needs the threads that GLib keeps.
+  private init() throws(DBusError) {
+    let threads = Self.hasWorkers.load(ordering: .relaxed) ? 0 : Self.threadsOfGLib
+    if let shortage = Shortage.before(descriptors: 4, threads: threads) {
+      throw DBusError(shortage)
+    }
+    context = g_main_context_new()
     g_source_set_callback(timer, { _ in 1 }, nil, nil)
     g_source_attach(timer, context)
+    // With the first loop, GLib also creates the one of the main thread.
+    asDefault {}
   }
 
   deinit {
@@ -98,41 +109,97 @@ final class CallLoop: EventSource, @unchecked Sendable {
   private static let idle = Mutex<[CallLoop]>([])
   private static let mostIdle = 8
 
-  /// The executor of all asynchronous operations.
-  ///
-  /// Its thread starts with the first operation.
-  private static let ofAsynchronousCalls = ThreadExecutor(CallLoop(), threadNamed: "swift-keyring")
+  /// Returns a loop that no operation uses.
+  private static func unused() throws(DBusError) -> CallLoop {
+    if let loop = idle.withLock({ $0.popLast() }) { return loop }
+    return try CallLoop()
+  }
+
+  private static let asynchronous = Mutex<ThreadExecutor?>(nil)
+
+  /// Returns the executor of all asynchronous operations, which the first one creates.
+  private static func ofAsynchronousCalls() throws(DBusError) -> ThreadExecutor {
+    try asynchronous.withLock { (executor) throws(DBusError) in
+      if let executor { return executor }
+      let new = ThreadExecutor(try CallLoop(), threadNamed: "swift-keyring")
+      executor = new
+      return new
+    }
+  }
 
   /// Runs an operation on the thread of all asynchronous operations.
   ///
   /// If this thread is running a synchronous operation, the new operation runs on this thread, which then waits in a
   /// loop until the synchronous operation ends.
+  ///
+  /// - Parameters:
+  ///   - failure: A closure that returns the error if there can't be a loop for the operation.
+  ///   - body: The operation.
+  /// - Returns: The result of the operation.
+  /// - Throws: The error of the operation, or the one for the loop.
   @concurrent static func run<Result, Failure: Error>(
-    _ body: () async throws(Failure) -> Result
+    orThrow failure: (DBusError) -> Failure, _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
     // Without the libraries there is no loop, and nothing to wait for: the operation fails.
     guard (try? LibSecret.load()) != nil else { return try await body() }
-    return try await ofAsynchronousCalls.run { () async throws(Failure) in
-      if let executor = ThreadExecutor.current, !(executor.events is CallLoop) {
-        executor.wait(for: idle.withLock { $0.popLast() } ?? CallLoop())
+    func prepare() throws(Failure) {
+      guard let executor = ThreadExecutor.current, !(executor.events is CallLoop) else { return }
+      do throws(DBusError) {
+        executor.wait(for: try unused())
+      } catch {
+        throw failure(error)
       }
+    }
+    if ThreadExecutor.ofCurrentTask?.isSynchronous == true {
+      try prepare()
+      return try await body()
+    }
+    let executor: ThreadExecutor
+    do throws(DBusError) {
+      executor = try ofAsynchronousCalls()
+    } catch {
+      throw failure(error)
+    }
+    return try await executor.run { () async throws(Failure) in
+      try prepare()
       return try await body()
     }
   }
 
   /// Runs an operation to its end on this thread.
   static func runToEnd<Result, Failure: Error>(
-    _ body: () async throws(Failure) -> Result
+    orThrow failure: (DBusError) -> Failure, _ body: () async throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try ThreadExecutor.runToEnd { () async throws(Failure) in try await run(body) }
+    try ThreadExecutor.runToEnd { () async throws(Failure) in
+      try await run(orThrow: failure, body)
+    }
   }
 
-  /// Starts a task on the thread of all asynchronous operations.
+  /// Starts a task that makes calls, on the thread of all asynchronous operations if there is one.
   static func start(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-    guard LibSecret.isLoaded, ofAsynchronousCalls.hasThread else {
-      return Task.detached { await run(body) }
+    guard LibSecret.isLoaded, let executor = try? ofAsynchronousCalls(),
+      executor.missingThread == nil
+    else { return Task.detached { await body() } }
+    return Task.detached(executorPreference: executor, operation: body)
+  }
+
+  // MARK: - Resources
+
+  /// Indicates whether GLib has the threads and descriptors that it keeps.
+  static let hasWorkers = Atomic(false)
+  private static let threadsOfGLib = 8
+
+  /// Throws an error if GLib may lack something for a connection, without which it would end the process.
+  ///
+  /// The first connection takes loops for two threads of GLib, three threads that stay, and one or two that connect.
+  /// Each takes a socket, an event to cancel the connecting, and a thread. Threads that have just ended may still
+  /// count for a moment, so more of them are asked for.
+  static func checkResources() throws(DBusError) {
+    let isFirst = !hasWorkers.load(ordering: .relaxed)
+    let threads = isFirst ? threadsOfGLib : 2
+    if let shortage = Shortage.before(descriptors: isFirst ? 6 : 4, threads: threads) {
+      throw DBusError(shortage)
     }
-    return Task.detached(executorPreference: ofAsynchronousCalls, operation: body)
   }
 
   // MARK: - Waiting for answers
@@ -148,14 +215,15 @@ final class CallLoop: EventSource, @unchecked Sendable {
   ///   - onResult: A closure that receives the index and the result of each call when the call ends. Signals
   ///     that arrived before have been handled then, and signals that arrive later haven't.
   ///   - onGivenUp: A closure that receives the number of calls that are given up. With this closure, calls
-  ///     aren't cancelled if the loop continues to run, and it receives -1 for each that ends after all.
+  ///     aren't cancelled if the loop continues to run. It then also receives the cancellable of the calls, and gets -1
+  ///     for each that ends after all.
   /// - Returns: The results in the order of the calls, for the functions that finish such a call.
   /// - Throws: `DBusError` only if the deadline passes or the task is cancelled. The calls are cancelled
   ///   then, too, unless `onGivenUp` prevents it.
   static func results(
     of starts: [Start], until deadline: Deadline,
     onResult: @escaping (Int, GLibReference) -> Void = { _, _ in },
-    onGivenUp: ((Int) -> Void)? = nil
+    onGivenUp: ((Int, _ cancellable: GLibReference?) -> Void)? = nil
   ) async throws(DBusError) -> [GLibReference] {
     if starts.isEmpty { return [] }
     let cancellable = g_cancellable_new()
@@ -176,11 +244,17 @@ final class CallLoop: EventSource, @unchecked Sendable {
       }.check()
     } catch {
       let isSynchronous = ThreadExecutor.current?.isSynchronous == true
-      onGivenUp?(flight.left)
+      let left = flight.left
       flight.giveUp()
-      if !isSynchronous, let onGivenUp {
-        flight.onResult = { _, _ in onGivenUp(-1) }
+      if !isSynchronous, let onGivenUp, let cancellable {
+        g_object_ref(cancellable)
+        let reference = GLibReference.object(adopting: OpaquePointer(cancellable))
+        onGivenUp(left, reference)
+        flight.onResult = { [unowned flight] _, _ in
+          onGivenUp(-1, flight.isInProgress ? nil : reference)
+        }
       } else {
+        onGivenUp?(left, nil)
         loop.isReusable = false
         g_cancellable_cancel(cancellable)
       }
@@ -215,6 +289,7 @@ extension Waiter.Outcome {
     case .ended: break
     case .timedOut: throw .timedOut
     case .canceled: throw .canceled
+    case .failed(let shortage): throw DBusError(shortage)
     }
   }
 }

@@ -16,6 +16,8 @@ final class DBusError: Error {
   let remoteName: String?
   /// The owner of the bus that accepted the connection before the failure, if one did.
   let bus: Owner?
+  /// The shortage because of which the call wasn't made, if that's the reason.
+  let shortage: Shortage?
 
   enum Owner {
     case thisUser
@@ -40,13 +42,20 @@ final class DBusError: Error {
   }
 
   init(
-    domain: String, code: Int, text: String, remoteName: String? = nil, bus: Owner? = nil
+    domain: String, code: Int, text: String, remoteName: String? = nil, bus: Owner? = nil,
+    shortage: Shortage? = nil
   ) {
     self.domain = domain
     self.code = code
     self.text = text
     self.remoteName = remoteName
     self.bus = bus
+    self.shortage = shortage
+  }
+
+  convenience init(_ shortage: Shortage) {
+    let cause = shortage.underlying
+    self.init(domain: cause.domain, code: cause.code, text: cause.text, shortage: shortage)
   }
 
   /// Calls a GLib function, and throws the error that it sets if it fails.
@@ -65,7 +74,8 @@ final class DBusError: Error {
 
   /// Returns the error of a bus that accepted the connection before.
   func on(_ bus: Owner) -> DBusError {
-    DBusError(domain: domain, code: code, text: text, remoteName: remoteName, bus: bus)
+    DBusError(
+      domain: domain, code: code, text: text, remoteName: remoteName, bus: bus, shortage: shortage)
   }
 
   static let timedOut = DBusError(G_IO_ERROR_TIMED_OUT, "no answer before the deadline")

@@ -3,6 +3,7 @@
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
 internal import KeyringLibc
+internal import KeyringStorage
 internal import Synchronization
 
 /// The libraries that this package loads when the keyring is first used.
@@ -20,6 +21,7 @@ enum LibSecret {
   static func load() throws(DBusError) {
     try isLoadedAlready.withLock { (isLoaded) throws(DBusError) in
       if isLoaded { return }
+      if let shortage = Shortage.before(descriptors: 2) { throw DBusError(shortage) }
       if let reason = keyring_load_libsecret() {
         defer { free(reason) }
         let text = String(cString: reason)

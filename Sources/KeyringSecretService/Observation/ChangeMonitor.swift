@@ -96,8 +96,10 @@ final class ChangeMonitor: Sendable {
       state.requests.append(request)
       return !exchange(&state.isRunning, with: true)
     }
-    if mustStart, !ThreadExecutor.startThread(named: "swift-keyring c", { self.run() }) {
-      refuseRequests()
+    if mustStart,
+      let shortage = ThreadExecutor.startThread(named: "swift-keyring c", { self.run() })
+    {
+      refuseRequests(DBusError(shortage))
     }
     wake()
     do throws(SecretSession.OpeningFailure) {
@@ -112,14 +114,12 @@ final class ChangeMonitor: Sendable {
     }
   }
 
-  /// Answers all requests with a failure, because the system can't start a thread.
-  private func refuseRequests() {
+  /// Answers all requests with a failure, because there is no thread, or no loop for it.
+  private func refuseRequests(_ cause: DBusError) {
     let requests = state.withLock { state in
       state.isRunning = false
       return exchange(&state.requests, with: [])
     }
-    let cause = DBusError(
-      domain: "swift-keyring", code: 0, text: "the system can't start another thread")
     for request in requests { request.outcome.settle(.init(cause)) }
   }
 
@@ -137,10 +137,14 @@ final class ChangeMonitor: Sendable {
   // MARK: - The thread
 
   private func run() {
-    CallLoop.runToEnd {
-      let reader = SignalLoop(of: self, at: address)
-      while let work = nextWork() { await reader.runOnce(work) }
-      reader.disconnect()
+    do throws(DBusError) {
+      try CallLoop.runToEnd(orThrow: \.self) { () async throws(DBusError) in
+        let reader = SignalLoop(of: self, at: address)
+        while let work = nextWork() { await reader.runOnce(work) }
+        reader.disconnect()
+      }
+    } catch {
+      refuseRequests(error)
     }
   }
 

@@ -187,6 +187,7 @@ final class Operation: ProviderClient {
   func failure(_ cause: DBusError, _ message: String? = nil) -> SecureStorageError {
     let code = cause.codeWhileCalling
     if cause.refusesSession { sessionIsUnusable = true }
+    if let shortage = cause.shortage { return storage.error(shortage, during: operation) }
     return failure(
       code, message ?? (code == .other ? "The keyring failed: \(cause.text)" : nil),
       underlying: cause.underlying)

@@ -63,7 +63,7 @@ struct SecretPortal {
     var connection: BusConnection?
     do throws(DBusError) {
       try LibSecret.load()
-      return try await CallLoop.run { () async throws(DBusError) in
+      return try await CallLoop.run(orThrow: \.self) { () async throws(DBusError) in
         let deadline = Deadline(after: options.serviceTimeout)
         let opened = try await BusConnection.open(address: options.busAddress, until: deadline)
         connection = opened

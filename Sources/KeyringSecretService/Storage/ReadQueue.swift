@@ -55,12 +55,13 @@ final class ReadQueue: Sendable {
     let (batch, mustStart) = join(keys, route)
     if mustStart { start(batch, on: route) }
     let end = await wait(for: batch, until: deadline)
-    guard end == .ended, let outcome = batch.outcome.value else {
+    do throws(DBusError) {
+      try end.check()
+    } catch {
       leave(batch, on: route)
-      let cause: DBusError = end == .timedOut ? .timedOut : .canceled
-      throw SecretSession.OpeningFailure(cause).error(.read, of: storage, since: arrival)
+      throw SecretSession.OpeningFailure(error).error(.read, of: storage, since: arrival)
     }
-    switch outcome {
+    switch batch.outcome.value ?? .success([:]) {
     case .success(let items):
       return Dictionary(
         uniqueKeysWithValues: keys.compactMap { key in items[key].map { (key, $0) } })

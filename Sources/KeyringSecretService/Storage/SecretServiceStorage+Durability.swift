@@ -14,7 +14,7 @@ extension SecretServiceStorage {
   /// - Throws: `.notObservable` if the keyring doesn't say when it writes, or another `SecureStorageError` if it can't
   ///   be asked.
   public func waitUntilWritten() throws(SecureStorageError) {
-    try CallLoop.runToEnd { () async throws(SecureStorageError) in try await waitForQuiet() }
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await waitForQuiet() }
   }
 
   /// Waits until everything that was saved in the collection is on the disk, without blocking the task's thread.
@@ -26,9 +26,8 @@ extension SecretServiceStorage {
 
   private nonisolated(nonsending) func waitForQuiet() async throws(SecureStorageError) {
     while let rest = try await timeUntilWritten() {
-      if await Waiter.wait(until: .now(plus: rest), { _ in }) == .canceled {
-        throw error(.canceled, during: .save)
-      }
+      let end = await Waiter.wait(until: .now(plus: rest)) { _ in }
+      if end != .timedOut { throw error(end, during: .save, "") }
     }
   }
 

@@ -138,7 +138,8 @@ extension SecretServiceStorage {
   ) async throws(SecureStorageError) -> Result {
     try refuseForkedProcess(operation)
     try requireLibraries(for: operation)
-    return try await CallLoop.run { () async throws(SecureStorageError) in
+    let failure = { error($0, during: operation) }
+    return try await CallLoop.run(orThrow: failure) { () async throws(SecureStorageError) in
       if let key { try await SaveLock.take(key, for: operation, of: self) }
       defer { if let key { SaveLock.giveBack(key) } }
       let start = ThreadExecutor.now
@@ -187,6 +188,13 @@ extension SecretServiceStorage {
         }
       }
     }
+  }
+
+  /// Returns the error of an operation for which there's no loop.
+  func error(
+    _ cause: DBusError, during operation: SecureStorageError.Operation
+  ) -> SecureStorageError {
+    SecretSession.OpeningFailure(cause).error(operation, of: self)
   }
 
   /// Loads libsecret and GLib, unless they're loaded.

@@ -21,7 +21,8 @@ extension SecretServiceStorage: ObservableStorage {
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
     try requireLibraries(for: .observe)
-    return try await CallLoop.run { () async throws(SecureStorageError) in
+    let failure = { error($0, during: .observe) }
+    return try await CallLoop.run(orThrow: failure) { () async throws(SecureStorageError) in
       let deadline = Deadline(after: options.serviceTimeout)
       do throws(SecretSession.OpeningFailure) {
         return try await ChangeMonitor.shared(at: options.busAddress)

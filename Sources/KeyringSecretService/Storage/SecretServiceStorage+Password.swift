@@ -12,7 +12,8 @@ extension SecretServiceStorage {
   /// - Throws: `.wrongKey` if the password is wrong, `.locked` if the keyring takes no password from a program, or
   ///   another `SecureStorageError`.
   public func unlock(password: Secret) throws(SecureStorageError) {
-    try CallLoop.runToEnd { () async throws(SecureStorageError) in try await unlock(with: password)
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await unlock(with: password)
     }
   }
 

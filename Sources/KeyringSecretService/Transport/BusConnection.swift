@@ -13,6 +13,8 @@ final class BusConnection: Sendable {
   private let flights = TaskSemaphore(maxInFlight)
   /// The number of messages that were given up while the bus still waits for their answers.
   private let unanswered = Atomic(0)
+  /// The cancellables of those that are still in progress in this process.
+  private let cancellables = Mutex<[OpaquePointer: GLibReference]>([:])
   /// The number of waits for answers so far.
   ///
   /// Tests compare it with the documentation.
@@ -24,9 +26,12 @@ final class BusConnection: Sendable {
   }
 
   deinit {
-    // A call that was given up would keep the connection open until its answer arrives.
-    guard unanswered.load(ordering: .relaxed) > 0 else { return }
-    g_dbus_connection_close(reference.pointer, nil, nil, nil)
+    // A call that was given up would keep the connection open until its answer arrives. Its loop ends it now.
+    //
+    // Closing the connection takes a loop of its own, and another loop would have to take the signal of its end.
+    for cancellable in cancellables.withLock(\.values) {
+      g_cancellable_cancel(UnsafeMutablePointer(cancellable.pointer))
+    }
   }
 
   /// Connects to a bus.
@@ -44,6 +49,7 @@ final class BusConnection: Sendable {
     let flags = GDBusConnectionFlags(
       G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
         | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue)
+    try CallLoop.checkResources()
     let stream = try await stream(to: address, until: deadline)
     do throws(DBusError) {
       let result = try await CallLoop.result(until: deadline) { cancellable, callback, data in
@@ -51,6 +57,7 @@ final class BusConnection: Sendable {
           UnsafeMutablePointer(stream.pointer), nil, flags, nil, cancellable, callback, data)
       }
       let connection = try DBusError.check { g_dbus_connection_new_finish(result.pointer, &$0) }
+      CallLoop.hasWorkers.store(true, ordering: .relaxed)
       return BusConnection(.object(adopting: connection))
     } catch {
       let isForeign = BusAddress(text: address).foreignOwner != nil
@@ -138,8 +145,14 @@ final class BusConnection: Sendable {
     let results = try await CallLoop.results(
       of: messages.map { starting($0, to: provider) }, until: deadline,
       onResult: { index, _ in onAnswer(index) },
-      onGivenUp: { [weak self] in self?.unanswered.add($0, ordering: .relaxed) })
+      onGivenUp: { [weak self] in self?.noteUnanswered($0, $1) })
     return zip(messages, results).map { answer($1, to: $0) }
+  }
+
+  private func noteUnanswered(_ count: Int, _ cancellable: GLibReference?) {
+    unanswered.add(count, ordering: .relaxed)
+    guard let cancellable else { return }
+    cancellables.withLock { $0[cancellable.pointer] = count > 0 ? cancellable : nil }
   }
 
   /// Returns a closure that sends a message to its receiver, or to another one if it names none.

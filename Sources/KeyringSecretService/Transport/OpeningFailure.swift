@@ -20,7 +20,8 @@ extension SecretSession {
       recoverySuggestion: String? = nil, isAnotherKeyring: Bool = false
     ) {
       (self.code, self.cause) = (code, cause)
-      (self.message, self.recoverySuggestion) = (message, recoverySuggestion)
+      self.message = message ?? cause.shortage?.message
+      self.recoverySuggestion = recoverySuggestion ?? cause.shortage?.recoverySuggestion
       self.isAnotherKeyring = isAnotherKeyring
     }
 

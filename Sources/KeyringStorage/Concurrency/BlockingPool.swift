@@ -32,7 +32,7 @@ package final class BlockingPool: Sendable {
   init(
     most: Int,
     starting start: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool = {
-      ThreadExecutor.startThread(named: "swift-keyring b", $0)
+      ThreadExecutor.startThread(named: "swift-keyring b", $0) == nil
     }
   ) {
     (self.most, self.start) = (most, start)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import KeyringLibc
+internal import Synchronization
 
 #if os(Linux)
 internal import CKeyringLinux
@@ -12,10 +13,45 @@ extension ThreadExecutor {
   /// - Parameters:
   ///   - name: The name of the thread, of at most 15 bytes.
   ///   - body: The closure that the thread runs.
-  /// - Returns: `true` if the system started the thread.
+  /// - Returns: The shortage, or `nil` if the system has started it.
   package static func startThread(
     named name: String, _ body: @escaping @Sendable () -> Void
-  ) -> Bool {
+  ) -> Shortage? {
+    var thread: pthread_t?
+    let shortage = startThread(&thread, named: name, body)
+    if let thread { pthread_detach(thread) }
+    return shortage
+  }
+
+  /// Starts threads that exist at the same time, and waits for their end.
+  ///
+  /// - Parameter count: The number of threads.
+  /// - Returns: The shortage, or `nil` if the system has started all.
+  static func shortage(ofThreads count: Int) -> Shortage? {
+    let gate = Gate()
+    var threads: [pthread_t] = []
+    let shortage: Shortage? = gate.isOpen.withLock { _ in
+      while threads.count < count {
+        var thread: pthread_t?
+        let shortage = startThread(&thread, named: "swift-keyring g") {
+          gate.isOpen.withLock { _ in }
+        }
+        guard let thread else { return shortage }
+        threads.append(thread)
+      }
+      return nil
+    }
+    for thread in threads { pthread_join(thread, nil) }
+    return shortage
+  }
+
+  private final class Gate: Sendable {
+    let isOpen = Mutex(())
+  }
+
+  private static func startThread(
+    _ started: inout pthread_t?, named name: String, _ body: @escaping @Sendable () -> Void
+  ) -> Shortage? {
     let data = Unmanaged.passRetained(ThreadBody(name: name, run: body)).toOpaque()
     // A number or a pointer
     #if canImport(Darwin) || canImport(Musl)
@@ -39,14 +75,10 @@ extension ThreadExecutor {
       }, data)
     guard status == 0 else {
       Unmanaged<ThreadBody>.fromOpaque(data).release()
-      return false
+      return Shortage(resource: .thread, number: status)
     }
-    #if canImport(Darwin) || canImport(Musl)
-    if let thread { pthread_detach(thread) }
-    #else
-    pthread_detach(thread)
-    #endif
-    return true
+    started = thread
+    return nil
   }
 }
 

@@ -23,21 +23,21 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
   /// Indicates whether the executor runs a single synchronous operation.
   package private(set) var isSynchronous = false
   private let state = Mutex(State())
-  private var start: (@Sendable (ThreadExecutor) -> Bool)?
+  private var start: (@Sendable (ThreadExecutor) -> Shortage?)?
   private let isStarted = Mutex(false)
 
   /// Creates an executor that has no thread yet.
   private init(_ events: (any EventSource)? = nil) { self.events = events }
 
-  /// Creates an executor with a thread of its own, which runs jobs forever once ``hasThread`` has started it.
+  /// Creates an executor with a thread of its own, which runs jobs forever once ``missingThread`` has started it.
   ///
   /// - Parameters:
   ///   - events: The events for which the thread waits, besides being woken.
   ///   - name: The name of the thread, of at most 15 bytes.
-  ///   - start: A closure that runs another one on a new thread, or returns `false` if there can't be one.
+  ///   - start: A closure that runs another one on a new thread, or returns what is missing for the thread.
   package convenience init(
     _ events: (any EventSource)? = nil, threadNamed name: String,
-    starting start: @escaping @Sendable (String, @escaping @Sendable () -> Void) -> Bool =
+    starting start: @escaping @Sendable (String, @escaping @Sendable () -> Void) -> Shortage? =
       ThreadExecutor.startThread(named:_:)
   ) {
     self.init(events)
@@ -50,13 +50,15 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
     }
   }
 
-  /// Starts the thread of the executor, and returns `false` if the system can't start one.
+  /// Starts the thread of the executor, and returns what is missing for it, or `nil` if there is one.
   ///
   /// Without its thread, its jobs wait until a later attempt succeeds.
-  package var hasThread: Bool {
+  package var missingThread: Shortage? {
     isStarted.withLock { isStarted in
-      if !isStarted { isStarted = start?(self) ?? true }
-      return isStarted
+      if isStarted { return nil }
+      let shortage = start?(self)
+      isStarted = shortage == nil
+      return shortage
     }
   }
 
@@ -77,8 +79,8 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
   ///
   /// If the executor can't have a thread that does so, the wait ends at once.
   func end(_ waiter: Waiter, at moment: Int64) {
-    if start != nil, !hasThread {
-      waiter.end(.timedOut)
+    if start != nil, let missingThread {
+      waiter.end(.failed(missingThread))
       return
     }
     state.withLock { state in
@@ -199,7 +201,7 @@ private final class SynchronousCall: @unchecked Sendable {
 
 extension ThreadExecutor {
   /// The executor that ends the waits of tasks without an executor of their own.
-  static let ofOthers = ThreadExecutor(threadNamed: "swift-keyring t")
+  package static let ofOthers = ThreadExecutor(threadNamed: "swift-keyring t")
 
   /// Runs code on the executor's thread, or on this thread if it runs a synchronous operation.
   ///
@@ -213,7 +215,7 @@ extension ThreadExecutor {
   ) async throws(Failure) -> Result {
     let current = Self.ofCurrentTask
     if current === self || current?.isSynchronous == true { return try await body() }
-    guard hasThread else { return try Self.runToEnd(body) }
+    guard missingThread == nil else { return try Self.runToEnd(body) }
     return try await withTaskExecutorPreference(self, operation: body)
   }
 }

@@ -7,10 +7,12 @@ internal import Synchronization
 /// It ends once: when the event happens, at a moment, or when the task is cancelled.
 package final class Waiter: Sendable {
   /// The outcome of a wait.
-  package enum Outcome: Sendable {
+  package enum Outcome: Sendable, Equatable {
     case ended
     case timedOut
     case canceled
+    /// There is no thread that could end the wait at its moment.
+    case failed(Shortage)
   }
 
   private enum State {
@@ -76,7 +78,7 @@ package final class Waiter: Sendable {
 }
 
 extension SecureStorage {
-  /// Returns the error of an operation whose wait for other operations timed out or was cancelled.
+  /// Returns the error of an operation whose wait for other operations has failed.
   ///
   /// - Parameters:
   ///   - wait: The outcome of the wait.
@@ -86,10 +88,13 @@ extension SecureStorage {
   package func error(
     _ wait: Waiter.Outcome, during operation: SecureStorageError.Operation, _ reason: String
   ) -> SecureStorageError {
-    wait == .canceled
-      ? error(.canceled, during: operation)
-      : error(
+    switch wait {
+    case .canceled: error(.canceled, during: operation)
+    case .failed(let shortage): error(shortage, during: operation)
+    case .timedOut, .ended:
+      error(
         .timedOut, during: operation, message: reason,
         recoverySuggestion: "Try again when the others have ended.")
+    }
   }
 }

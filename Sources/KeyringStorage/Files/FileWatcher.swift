@@ -38,7 +38,7 @@ package final class FileWatcher: @unchecked Sendable {
     _ onEvent: @escaping @Sendable (_ isWatched: Bool) -> Void
   ) throws(FileFailure) {
     let directory = Directory(of: path)
-    let watch = try DirectoryWatch(directory, for: path)
+    let watch = try Self.watch(directory, for: path)
     let interval = interval ?? .seconds(directory.reportsChanges ? 60 : 1)
     let lastSeen = Mutex(try? FileIdentity(at: path))
     let hasNews: @Sendable () -> Bool = {
@@ -62,8 +62,20 @@ package final class FileWatcher: @unchecked Sendable {
     while isNeeded: @escaping @Sendable () -> Bool,
     _ onEvent: @escaping @Sendable (_ isWatched: Bool) -> Void
   ) throws(FileFailure) {
-    let watch = try DirectoryWatch(Directory(of: path + "/"))
+    let watch = try Self.watch(Directory(of: path + "/"))
     self.init(watch, every: interval, while: isNeeded, if: { true }, onEvent)
+  }
+
+  private static func watch(
+    _ directory: Directory, for path: String? = nil
+  ) throws(FileFailure) -> DirectoryWatch {
+    // Dispatch ends the process if it can't have its first source and its first timer.
+    do throws(FileFailure) {
+      try OpenFile.checkDescriptors(6)
+    } catch {
+      throw FileFailure("can't be watched", number: error.number)
+    }
+    return try DirectoryWatch(directory, for: path)
   }
 
   private init(

@@ -13,5 +13,13 @@ extension OpenFile {
     guard swift_keyring_pipe(&ends) == 0 else { throw FileFailure("can't be given a pipe") }
     return (OpenFile(ends[0]), OpenFile(ends[1]))
   }
+
+  /// Throws an error if the process can't open a number of files now.
+  ///
+  /// Some libraries end the process then.
+  static func checkDescriptors(_ count: Int) throws(FileFailure) {
+    var pipes: [(reading: OpenFile, writing: OpenFile)] = []
+    while pipes.count * 2 < count { pipes.append(try pipe()) }
+  }
 }
 #endif

@@ -122,7 +122,7 @@ extension BlockingPool {
   }
 
   private static func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
-    ThreadExecutor.startThread(named: "swift-keyring o", body)
+    ThreadExecutor.startThread(named: "swift-keyring o", body) == nil
   }
 }
 

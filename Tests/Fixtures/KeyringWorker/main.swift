@@ -24,11 +24,13 @@ import KeyringStorage
 //   KeyringWorker change SERVICE COUNT
 //   KeyringWorker serve SERVICE
 //   KeyringWorker remember
+//   KeyringWorker starve USE nothing|read|all descriptors|threads COUNT
 //   KeyringWorker ask [handled]
 //   KeyringWorker ask-until FILE PIPE
 //
 // STORAGE is a collection of the Secret Service, "credentials" for those of a service, the path of an encrypted file,
-// "tpm:" and the path of a file whose key is in a TPM, or "etcd:" and the directory of a cluster. The program ends with the status 0 if all goes well.
+// "tpm:" and the path of a file whose key is in a TPM, or "etcd:" and the directory of a cluster. The program ends with
+// the status 0 if all goes well.
 func work(_ arguments: [String]) throws {
   switch (arguments.first, arguments.count) {
   case ("rewrite", 3):
@@ -108,6 +110,12 @@ func work(_ arguments: [String]) throws {
     let password = Password<String?>(
       "account", service: arguments[1], storage: SecretServiceStorage())
     for number in 1...(Int(arguments[2]) ?? 1) { try password.projectedValue.write("\(number)") }
+  case ("starve", 5):
+    guard let use = StarvedUse(rawValue: arguments[1]),
+      let scarcity = Scarcity(rawValue: arguments[3]), let count = Int(arguments[4])
+    else { throw WorkerFailure("there is no such use") }
+    let uses: [String: [StarvedUse]] = ["read": [.read], "all": [.read, .awaitedRead, .observe]]
+    try use.run(after: uses[arguments[2]] ?? [], scarcity, count)
   case ("serve", 2):
     // Each line names an account and its new password. Without a password, the old one is removed.
     let service = SecretServiceStorage().service(arguments[1])

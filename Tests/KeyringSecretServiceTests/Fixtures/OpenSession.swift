@@ -16,6 +16,15 @@ func openSession(at address: String? = nil) throws -> SecretSession {
   }.session
 }
 
+extension CallLoop {
+  /// Runs an operation to its end on this thread, which has enough file descriptors.
+  static func runToEnd<Result, Failure: Error>(
+    _ body: () async throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try runToEnd(orThrow: { fatalError("\($0.text)") }, body)
+  }
+}
+
 extension SecretSession {
   /// Sends messages at the same time, and waits on this thread for all the answers.
   func send(

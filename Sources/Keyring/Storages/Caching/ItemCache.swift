@@ -203,6 +203,8 @@ final class ItemCache: Sendable {
 
   /// Removes each entry when it expires, as long as there are such entries.
   private func expire() {
+    // An expired entry isn't used. It only stays until the next fetch.
+    if Shortage.beforeDispatch() != nil { return state.withLock { $0.isExpiring = false } }
     // Nothing holds the task, so its sleep is never cancelled.
     Task.detached { [weak self] in
       while let time = self?.removeExpired() { try? await Task.sleep(for: time) }
