@@ -169,16 +169,16 @@ package final class Program: Sendable {
 }
 
 extension Program {
-  /// Starts a command in a terminal, with all signals unblocked, and Ctrl-C not ignored.
+  /// Starts a command in a terminal, with all signals unblocked and not ignored.
   ///
   /// A child inherits the signal mask of the thread that starts it, and Dispatch's threads block most
-  /// signals.
+  /// signals. It also inherits what nohup and a shell in the background ignore.
   package static func inTerminal(_ command: String) throws -> Program {
     let free = """
       import os, signal, sys
       signal.pthread_sigmask(signal.SIG_SETMASK, [])
-      # A shell starts a command in the background with these ignored.
-      for number in (signal.SIGINT, signal.SIGQUIT): signal.signal(number, signal.SIG_DFL)
+      for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+          signal.signal(number, signal.SIG_DFL)
       os.execvp(sys.argv[1], sys.argv[1:])
       """
     return try Program(
