@@ -138,6 +138,8 @@ package final class SecretsDirectory {
     do throws(FileFailure) {
       return try (file(path, in: place)?.status().st_mode ?? 0) & S_IFMT == S_IFREG
     } catch {
+      // A socket can't be opened.
+      if error.number == ENXIO { return false }
       guard error.number == ELOOP || error.number == EXDEV else { return true }
       strayLinks[name] = error
       return false
@@ -202,6 +204,14 @@ package final class SecretsDirectory {
   /// The largest number of links on the way to a file, as of the system itself.
   private static let mostLinks = 40
 
+  /// The flags of open(2) for a directory on the way, which the user may not be allowed to list.
+  #if os(Linux)
+  // O_PATH, which Swift doesn't import.
+  private static let passed = 0o1000_0000 | O_DIRECTORY | O_NOFOLLOW
+  #else
+  private static let passed = O_DIRECTORY | O_NOFOLLOW
+  #endif
+
   /// Opens a file of the directory or of the current version, or returns `nil` if there is none.
   private func file(_ path: String, in place: OpenFile) throws(FileFailure) -> OpenFile? {
     if place === directory { return try follow(path, from: [directory]) }
@@ -261,7 +271,7 @@ package final class SecretsDirectory {
       } else if rest.isEmpty {
         return try OpenFile.reading(name, flags | O_NOFOLLOW, in: place)
       } else {
-        guard let next = try OpenFile.reading(name, O_DIRECTORY | O_NOFOLLOW, in: place) else {
+        guard let next = try OpenFile.reading(name, Self.passed, in: place) else {
           return nil
         }
         places.append(next)

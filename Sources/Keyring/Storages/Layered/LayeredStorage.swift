@@ -95,7 +95,7 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
         unlocking: query.allowsUnlocking)
       // It may also be new there.
       for (layer, answer) in zip(layers, answers) where !hidden.isEmpty {
-        if try await self.items(matching: query, in: layer) != answer { return nil }
+        if try await !self.items(matching: query, in: layer).areSame(as: answer) { return nil }
       }
       found += new.filter { hidden[$0.key] == nil }
       answers.append(items)
@@ -199,5 +199,13 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
       joint.end()
       for subscription in subscriptions { subscription.cancel() }
     }
+  }
+}
+
+extension [SecureItem] {
+  /// Returns `true` if both have the same items, in any order, because items of the same time have none.
+  fileprivate func areSame(as others: [SecureItem]) -> Bool {
+    count == others.count
+      && Dictionary(grouping: self, by: \.key) == Dictionary(grouping: others, by: \.key)
   }
 }
