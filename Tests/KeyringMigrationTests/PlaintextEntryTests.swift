@@ -113,6 +113,24 @@ import Testing
     #expect(try file.content == "b:2;")
   }
 
+  @Test(arguments: [(0..<4, 4..<8, true), (4..<8, 0..<4, true), (0..<4, 4..<9, false)])
+  func `the entries of an app's format have any order, and must be in the file`(
+    first: Range<Int>, second: Range<Int>, isRight: Bool
+  ) throws {
+    let file = try TemporaryFile("a:1;b:2;")
+    let source = PlaintextSource.file(file.path) { _ in
+      [("x", first), ("y", second)].map {
+        PlaintextEntry(path: [$0], kind: .text, secret: Secret("1"), range: $1)
+      }
+    }
+    if isRight {
+      #expect(try move(source).count == 2)
+      #expect(try file.content.isEmpty)
+    } else {
+      expectError(.invalidArgument) { try source.entries() }
+    }
+  }
+
   @Test func `a file is parsed as often for many values as for one`() throws {
     let counts = try [1, 100].map { count in
       let file = try TemporaryFile(String(repeating: "x", count: count))

@@ -45,6 +45,9 @@ extension PlaintextFileFormat {
   /// Returns the reason why no value on certain lines is made from an entry, or `nil` if there is nothing to say.
   func problem(of entry: PlaintextEntry, lines: Set<Int>) -> String? {
     if case .unusable(let problem) = entry.kind { return problem }
+    if self == .docker, Self.isLost(entry) {
+      return "is of a login that docker's helper can't keep as a whole"
+    }
     // Here, each line has one entry.
     let isMissing = self == .gitCredentials && !lines.contains(entry.line)
     return isMissing ? "isn't a URL that git's helper finds" : nil
@@ -64,9 +67,15 @@ extension PlaintextFileFormat {
       name: name, line: entry.line, key: key, mapping: entry.mapping(to: key))
   }
 
+  /// Returns `true` if an entry belongs to a registry, and docker's helper has no place for it.
+  private static func isLost(_ entry: PlaintextEntry) -> Bool {
+    entry.path.count > 2 && entry.path[0] == "auths" && entry.secret.count > 0
+      && !["auth", "email", "identitytoken", "password", "username"].contains(entry.path[2])
+  }
+
   /// Returns a value for each registry with a password, as docker's own helpers store it.
   private static func dockerValues(_ entries: [PlaintextEntry]) -> [PlaintextImport.Value] {
-    var seen: Set<String> = []
+    var seen = Set(entries.filter(isLost).map { $0.path[1] })
     return entries.compactMap { entry in
       guard entry.path.count == 3, entry.path[0] == "auths",
         ["auth", "identitytoken", "password"].contains(entry.path[2]), entry.secret.count > 0,
@@ -99,7 +108,9 @@ private struct DockerLogin {
     guard let content else { return nil }
     var (user, secret) = (content.username, content.password.map { Secret($0) })
     if let auth = content.auth, !auth.isEmpty {
-      guard let pair = Data(base64Encoded: auth, options: .ignoreUnknownCharacters),
+      // As docker does, this passes over line ends.
+      let encoded = Data(auth.utf8.filter { !"\r\n".utf8.contains($0) })
+      guard let pair = Data(base64Encoded: encoded),
         let colon = pair.firstIndex(of: UInt8(ascii: ":"))
       else { return nil }
       user = String(validating: pair[..<colon], as: UTF8.self)

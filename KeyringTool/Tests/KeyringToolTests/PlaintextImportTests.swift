@@ -23,7 +23,7 @@ import Testing
   }
 
   private func content(_ path: String) throws -> String {
-    try String(contentsOfFile: path, encoding: .utf8)
+    try String(decoding: Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
   }
 
   private func plan(
@@ -220,7 +220,7 @@ import Testing
   }
 
   /// Files, the passwords of servers that are moved out of them, what is left, and the lines that are named.
-  private static let files: [(PlaintextFileFormat, String, [String: String], String, [Int])] = [
+  private static let files: [(PlaintextFileFormat, String, [String: String], String?, [Int])] = [
     (.netrc, "machine h login a password p\n", ["h a": "p"], "", []),
     (.netrc, "machine h password p", ["h": "p"], "", []),
     (
@@ -234,7 +234,8 @@ import Testing
     ),
     (.netrc, #"machine h login "a b" password "p \"\\ #q""#, ["h a b": #"p "\ #q"#], "", []),
     (
-      .netrc, "machine h login a password p# machine i password q\n", ["h a": "p#", "i": "q"], "",
+      .netrc, "machine h login a password p# machine i password q\n", ["h a": "p#", "i": "q"],
+      " \n",
       []
     ),
     (
@@ -338,7 +339,17 @@ import Testing
       try content(directory.path("file")) == #"{"auths":{"k":{}},"credsStore":"keyring"}"#)
   }
 
-  @Test(arguments: ["!", "YQ==", "Og=="])
+  @Test func `a login of docker that its helper can't keep stays in the file`() throws {
+    let text = #"{"auths":{"h":{"auth":"YTpi","registrytoken":"s3cret"},"i":{"auth":"YTpi"}}}"#
+    let plan = try plan(text, .docker)
+    #expect(plan.refusals.count == 1 && !plan.refusals[0].contains("s3cret"))
+    #expect(try moveAll(of: plan) == 1)
+    #expect(
+      try content(directory.path("file"))
+        == #"{"auths":{"h":{"auth":"YTpi","registrytoken":"s3cret"}}}"#)
+  }
+
+  @Test(arguments: ["!", "YQ==", "Og==", "YTpi$"])
   func `a login of docker that can't be decoded is refused`(auth: String) throws {
     let plan = try plan(#"{"auths":{"h":{"auth":"\#(auth)"}}}"#, .docker)
     let error = #expect(throws: SecureStorageError.self) {

@@ -41,13 +41,21 @@ public struct PlaintextSource: Sendable {
   ///
   /// - Parameters:
   ///   - path: The path of the file. A file that doesn't exist has no values.
-  ///   - entries: The closure that finds the values in the content of the file, in their order.
+  ///   - entries: The closure that finds the values in the content of the file.
   /// - Returns: The source.
   public static func file(
     _ path: String, entries: @escaping @Sendable (_ content: Secret) -> [PlaintextEntry]
   ) -> PlaintextSource {
     PlaintextSource(
-      store: PlaintextFile(file: ReplaceableFile(path: path)) { entries($0).map(\.part) })
+      store: PlaintextFile(file: ReplaceableFile(path: path)) {
+        (content) throws(PlaintextFormatError) in
+        let parts = entries(content).map(\.part)
+        guard parts.allSatisfy({ $0.range.lowerBound >= 0 && $0.range.upperBound <= content.count })
+        else {
+          throw PlaintextFormatError("An entry isn't in the file.", code: .invalidArgument)
+        }
+        return parts.sorted { $0.range.lowerBound < $1.range.lowerBound }
+      })
   }
 
   /// Reads all values of a file, in its order.
