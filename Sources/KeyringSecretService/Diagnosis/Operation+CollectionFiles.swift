@@ -10,7 +10,7 @@ extension Operation {
   func addCollectionFiles(to diagnosis: inout StorageDiagnosis) async throws(SecureStorageError) {
     guard provider.keepsCollectionsInFiles else { return }
     if let path = try await namedCollection(), let current = await fileIdentity(of: path) {
-      let files = CollectionFile.directories.flatMap { CollectionFile.files(in: $0) }
+      let files = CollectionFile.directories.flatMap { (try? CollectionFile.files(in: $0)) ?? [] }
       if let text = files.first(where: { $0.isOf(current) && $0.content == .text }) {
         addText(text, to: &diagnosis)
       }

@@ -118,16 +118,21 @@ extension Operation {
       return diagnosis.add("collection", closed())
     }
     var error = noCollection()
-    guard options.collection == .default else { return diagnosis.add("collection", error) }
     do throws(SecureStorageError) {
-      // If there is one by now, the next diagnosis finds it.
-      _ = try await confirmThatThereIsNoDefault()
-    } catch {
-      guard error.code == .noDefaultCollection else { throw error }
-      return diagnosis.add("collection", error)
+      switch options.collection {
+      // If there is one by now, the next diagnosis finds it, and so does the next selection.
+      case .default: error.mayHaveItems = try await !confirmThatThereIsNoDefault()
+      case .named: try await refuseHidden(collections())
+      case .session: break
+      }
+    } catch let hidden {
+      guard hidden.mayHaveItems else { throw hidden }
+      return diagnosis.add("collection", hidden)
     }
+    guard options.collection == .default else { return diagnosis.add("collection", error) }
     if let stale {
-      error.message = "The keyring doesn't give access to its new default collection \(stale.text)."
+      error.message =
+        "The keyring doesn't give access to its new default collection \(stale.text.excerpt)."
       error.recoverySuggestion = "Log out and in again."
     }
     guard mayAsk else { return diagnosis.add("collection", error) }

@@ -12,7 +12,7 @@ internal import Synchronization
 /// deadline, whichever comes first. An abandoned call leaks a few bytes and doesn't block anything.
 final class CallLoop: EventSource, @unchecked Sendable {
   private let context: OpaquePointer
-  private let timer = g_timeout_source_new(guint.max)
+  private let timer: UnsafeMutablePointer<KeyringGSource>?
   /// Indicates whether every call in the loop has ended, so that another operation may use the loop.
   private var isReusable = true
   /// The cancelled calls of a synchronous operation.
@@ -26,10 +26,11 @@ final class CallLoop: EventSource, @unchecked Sendable {
   /// - Throws: `DBusError` if there's no file descriptor for it, without which GLib would end the process. The first
   ///   loop also needs the threads that GLib keeps.
   private init() throws(DBusError) {
-    let threads = Self.hasWorkers.load(ordering: .relaxed) ? 0 : Self.threadsOfGLib
-    if let shortage = Shortage.before(descriptors: 4, threads: threads) {
+    let isFirst = !Self.hasWorkers.load(ordering: .relaxed)
+    if let shortage = Shortage.before(descriptors: isFirst ? 4 : 2, threads: isFirst ? 3 : 0) {
       throw DBusError(shortage)
     }
+    timer = g_timeout_source_new(guint.max)
     context = g_main_context_new()
     g_source_set_callback(timer, { _ in 1 }, nil, nil)
     g_source_attach(timer, context)

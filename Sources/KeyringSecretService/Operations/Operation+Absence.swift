@@ -17,9 +17,14 @@ extension Operation {
     guard provider.keepsCollectionsInFiles, session.confirmed[options.collection] == nil else {
       return
     }
-    if CollectionFile.directories.contains(where: CollectionFile.mayHaveReplacements) {
-      try await refuseUnlistedFile()
+    let mayHaveOthers = try looking { () throws(FileFailure) in
+      for directory in CollectionFile.directories
+      where try CollectionFile.mayHaveReplacements(in: directory) {
+        return true
+      }
+      return false
     }
+    if mayHaveOthers { try await refuseUnlistedFile() }
     session.confirmed[options.collection] = true
   }
 
@@ -32,14 +37,16 @@ extension Operation {
     try expectNoCollection()
     try await refuseUnlistedFile()
     switch options.collection {
-    case .default where !createsCollection: return try await confirmThatThereIsNoDefault()
+    case .default: return try await confirmThatThereIsNoDefault()
     case .named: try await refuseHidden(collections())
-    case .default, .session: break
+    case .session: break
     }
     return true
   }
 
   /// Throws an error if another collection may be, or may have been, the default one.
+  ///
+  /// An operation that creates the default collection goes on without one that is no more, but not beside a hidden one.
   ///
   /// - Returns: `false` if there is a default collection by now.
   func confirmThatThereIsNoDefault() async throws(SecureStorageError) -> Bool {
@@ -49,16 +56,18 @@ extension Operation {
     let others = try collections(answers[2]).filter { !$0.text.hasSuffix("/collection/session") }
     let alias = ObjectPath(answers[1]?.child(0).text ?? "/")
     if alias.isNone {
-      if others.isEmpty { return true }
+      if others.isEmpty || createsCollection { return true }
       let labels = try await labeledCollections().filter { others.contains($0.path) }
-        .map { "\"\($0.label)\"" }.joined(separator: ", ")
+        .map { "\"\($0.label)\"" }.joined(separator: ", ").excerpt
       throw hiding(
         "The keyring has no default collection, but others: \(labels).",
         recoverySuggestion: "Make one of them the default collection in your keyring manager.")
     }
     guard others.contains(alias) else {
+      if createsCollection { return true }
       throw hiding(
-        "The default collection \(alias.text) doesn't exist, although the keyring names it.")
+        "The default collection \(alias.text.excerpt) doesn't exist, although the keyring names it."
+      )
     }
     try await refuseHidden([alias])
     return true
@@ -67,7 +76,7 @@ extension Operation {
   /// Throws an error if one of these collections, which are listed, has items and isn't an object.
   ///
   /// Without items, it may be the collection of a new user, which some providers make an object at the next login.
-  private func refuseHidden(_ collections: [ObjectPath]) async throws(SecureStorageError) {
+  func refuseHidden(_ collections: [ObjectPath]) async throws(SecureStorageError) {
     let labels = try await send(collections.map { .label(ofCollection: $0) })
     let hidden = zip(collections, labels).filter { $1 == nil }.map(\.0)
     if hidden.isEmpty { return }
@@ -75,7 +84,7 @@ extension Operation {
     let found = answer.map { $0.child(0).paths + $0.child(1).paths } ?? []
     if let collection = hidden.first(where: { path in found.contains { $0.isInside(path) } }) {
       throw hiding(
-        "The keyring doesn't give access to its collection \(collection.text).",
+        "The keyring doesn't give access to its collection \(collection.text.excerpt).",
         recoverySuggestion: Self.restarting)
     }
   }
@@ -109,7 +118,9 @@ extension Operation {
   func unlistedFiles() async throws(SecureStorageError) -> [CollectionFile] {
     guard provider.keepsCollectionsInFiles else { return [] }
     // A collection that is created now is listed once it has a file.
-    let directories = CollectionFile.directories.map { CollectionFile.files(in: $0) }
+    let directories = try looking { () throws(FileFailure) in
+      try CollectionFile.directories.map(CollectionFile.files)
+    }
     if directories.allSatisfy(\.isEmpty) { return [] }
     let paths = try await collections()
     let times = try await send(paths.flatMap { MethodCall.times(ofCollection: $0) })
@@ -121,12 +132,29 @@ extension Operation {
       }
       return CollectionFile.Identity(pathElement: path.lastElement, times: known)
     }
-    return directories.enumerated().flatMap { index, files in
+    let missing = directories.enumerated().flatMap { index, files in
       let missing = CollectionFile.unlisted(files, listing: listed)
-      // The provider may use another directory, and one on another bus may be another user's.
-      let isInUse = missing.count < files.count || index == 0 && options.busAddress == nil
+      // The provider may use another directory, unless it was started with the user's login.
+      let isOfLogin = options.busAddress == nil && BusAddress.isOfLogin
+      let isInUse = missing.count < files.count || index == 0 && isOfLogin
+      return isInUse ? missing : []
+    }
+    return try looking { () throws(FileFailure) in
       // A collection that was deleted in the meantime has no file any more.
-      return isInUse ? missing.filter { $0.refreshed() != nil } : []
+      try missing.map { (file) throws(FileFailure) in try file.refreshed() }.compactMap(\.self)
+    }
+  }
+
+  /// Looks at the provider's directories, which may be impossible now, for example without a file descriptor.
+  private func looking<Result>(
+    _ body: () throws(FileFailure) -> Result
+  ) throws(SecureStorageError) -> Result {
+    do throws(FileFailure) {
+      return try body()
+    } catch {
+      throw failure(
+        error.code, "A file of the keyring \(error.problem), so it may have the item.",
+        underlying: error.underlying)
     }
   }
 
@@ -177,8 +205,8 @@ extension Operation {
     }
   }
 
-  /// Returns a time at which the provider's process had started, in nanoseconds since 1970.
-  private func startOfProvider() async -> Int64? {
+  /// Returns a time at which the provider's process had started, in seconds since 1970.
+  private func startOfProvider() async -> Double? {
     let question = MethodCall.process(of: provider.uniqueName)
     let answers = try? await session.connection.send([question], to: nil, until: deadline)
     guard let process = try? answers?[0].get().child(0).number,
@@ -186,13 +214,13 @@ extension Operation {
     else { return nil }
     // It's the 22nd field, and the name in parentheses is the second one: see proc_pid_stat(5).
     let fields = text[name...].split(separator: " ")
-    guard fields.count > 20, let ticks = Int64(fields[20]) else { return nil }
-    func now(_ clock: clockid_t) -> Int64 {
+    guard fields.count > 20, let ticks = Double(fields[20]) else { return nil }
+    func now(_ clock: clockid_t) -> Double {
       var time = timespec()
       clock_gettime(clock, &time)
-      return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+      return time.seconds
     }
-    let sinceBoot = (ticks + 1) * 1_000_000_000 / Int64(sysconf(Int32(_SC_CLK_TCK)))
+    let sinceBoot = (ticks + 1) / Double(sysconf(Int32(_SC_CLK_TCK)))
     return now(CLOCK_REALTIME) - now(CLOCK_BOOTTIME) + sinceBoot
   }
 }

@@ -66,7 +66,10 @@ extension Operation {
   private func endOfTurn(_ name: String) async -> Int64 {
     let end = Int64.now(plus: Self.longestTurn)
     guard let owner = await answers(.owner(of: name))[0]?.child(0).text else { return end }
-    if let turn = session.turns[name], turn.owner == owner {
+    // A program that was met long ago may have another turn now.
+    if let turn = session.turns[name], turn.owner == owner,
+      ThreadExecutor.now - turn.end < Self.longestTurn.microseconds
+    {
       return max(turn.end, .now(plus: Self.shortestWait))
     }
     session.turns[name] = (owner, end)

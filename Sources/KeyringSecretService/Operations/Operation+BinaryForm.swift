@@ -82,9 +82,9 @@ extension Operation {
   private func isEncrypted(_ collection: ObjectPath) async -> Bool {
     let known = session.collectionFiles.withLock { $0[collection] }
     // The user may have changed the password, which replaces the file.
-    if let file = known?.refreshed() { return file.content == .encrypted }
+    if let file = try? known?.refreshed() { return file.content == .encrypted }
     guard let identity = await fileIdentity(of: collection) else { return false }
-    let files = CollectionFile.directories.flatMap { CollectionFile.files(in: $0) }
+    let files = CollectionFile.directories.flatMap { (try? CollectionFile.files(in: $0)) ?? [] }
       .filter { $0.isOf(identity) }
     // An alias may stand for another collection the next time.
     if files.count == 1, !collection.isAlias {

@@ -38,8 +38,8 @@ struct CollectionFile: Equatable {
   var times: Times?
   /// The label of the collection, or `nil` if the file doesn't tell.
   var label: String?
-  /// The time at which the file was changed or put in its place, in nanoseconds since 1970.
-  var changed: Int64 = 0
+  /// The time at which the file was changed or put in its place, in seconds since 1970.
+  var changed: Double = 0
 
   /// The parts of a file that identify its collection.
   struct Identity: Equatable {
@@ -99,8 +99,8 @@ struct CollectionFile: Equatable {
   }
 
   /// Returns the file as it is now, if it's still that of the same collection.
-  func refreshed() -> CollectionFile? {
-    Self.file(at: path).flatMap { $0.times == times ? $0 : nil }
+  func refreshed() throws(FileFailure) -> CollectionFile? {
+    try Self.file(at: path).flatMap { $0.times == times ? $0 : nil }
   }
 }
 
@@ -121,19 +121,27 @@ extension CollectionFile {
   }
 
   /// Returns the files of all collections in a directory.
-  static func files(in directory: String) -> [CollectionFile] {
-    names(in: directory).sorted().compactMap { file(at: "\(directory)/\($0)\(suffix)") }
+  static func files(in directory: String) throws(FileFailure) -> [CollectionFile] {
+    try names(in: directory).sorted().map { (name) throws(FileFailure) in
+      try file(at: "\(directory)/\(name)\(suffix)")
+    }.compactMap(\.self)
   }
 
   /// Returns the names of all files in a directory, without their ending.
-  private static func names(in directory: String) -> [String] {
-    guard let names = try? OpenFile.directory(directory).names() else { return [] }
-    return names.filter { $0.hasSuffix(suffix) }.map { String($0.dropLast(suffix.count)) }
+  private static func names(in directory: String) throws(FileFailure) -> [String] {
+    do throws(FileFailure) {
+      return try OpenFile.directory(directory).names().filter { $0.hasSuffix(suffix) }
+        .map { String($0.dropLast(suffix.count)) }
+    } catch {
+      // A sandbox may hide the directory.
+      if error.isMissing || error.hasNoDirectory || error.code == .accessDenied { return [] }
+      throw error
+    }
   }
 
   /// Returns `true` if a collection may have taken the place of another one, whose file couldn't be read.
-  static func mayHaveReplacements(in directory: String) -> Bool {
-    !replacedNames(among: names(in: directory)).isEmpty
+  static func mayHaveReplacements(in directory: String) throws(FileFailure) -> Bool {
+    try !replacedNames(among: names(in: directory)).isEmpty
   }
 
   /// Returns the names to which there is another one with a number.
@@ -165,7 +173,7 @@ extension CollectionFile {
   /// The size of the part of a file that has the label and the times.
   private static let headSize = 16 << 10
 
-  private static func file(at path: String) -> CollectionFile? {
+  private static func file(at path: String) throws(FileFailure) -> CollectionFile? {
     do throws(FileFailure) {
       guard let file = try OpenFile.reading(path) else { return nil }
       let status = try file.status()
@@ -177,9 +185,11 @@ extension CollectionFile {
       let (content, times, label) = head.withUnsafeBytes(contentOfHead)
       return CollectionFile(
         path: path, content: content, times: times, label: label,
-        changed: Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec))
+        changed: status.st_ctim.seconds)
     } catch {
-      return error.code == .accessDenied ? CollectionFile(path: path, content: .unreadable) : nil
+      if [EMFILE, ENFILE, ENOMEM].contains(error.number) { throw error }
+      return error.code == .accessDenied || error.number == EIO
+        ? CollectionFile(path: path, content: .unreadable) : nil
     }
   }
 
@@ -248,5 +258,10 @@ extension CollectionFile {
     }
     return isKept || secret.withUnsafeBytes { $0.contains(0) } || !secret.isUTF8
   }
+}
+
+extension timespec {
+  /// The time in seconds.
+  var seconds: Double { Double(tv_sec) + Double(tv_nsec) / 1e9 }
 }
 #endif

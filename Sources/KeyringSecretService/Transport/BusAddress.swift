@@ -53,6 +53,14 @@ struct BusAddress {
     return BusAddress(text: String(cString: address))
   }
 
+  /// Indicates whether the session bus is the one that starts with the user's login.
+  ///
+  /// A program on another bus may have a keyring with files of its own.
+  static var isOfLogin: Bool {
+    guard let directory = g_getenv("XDG_RUNTIME_DIR") else { return false }
+    return (try? ofSession())?.socket == String(cString: directory) + "/bus"
+  }
+
   /// The directory of the user's bus, which a program of cron doesn't find, or `nil` if the user has no bus.
   static var runtimeDirectoryOfUser: String? {
     let directory = "/run/user/\(geteuid())"

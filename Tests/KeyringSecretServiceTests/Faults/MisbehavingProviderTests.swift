@@ -313,6 +313,8 @@ import Testing
   /// The bus refuses messages of a connection that waits for too many answers.
   @Test func `observers go on after many answers that never came`() throws {
     try bus.storage().setPassword("s3cret", for: StorageUse.key)
+    // The provider is known now, so that the next observations get as far as the items.
+    try bus.storage().observe(.key(StorageUse.key)) { _ in }.cancel()
     try service.fault("GetAll", .mute)
     let impatient = bus.storage(serviceTimeout: .milliseconds(20))
     for _ in 0..<150 {
