@@ -313,14 +313,16 @@ import Testing
   /// The bus refuses messages of a connection that waits for too many answers.
   @Test func `observers go on after many answers that never came`() throws {
     try bus.storage().setPassword("s3cret", for: StorageUse.key)
-    // The provider is known now, so that the next observations get as far as the items.
-    try bus.storage().observe(.key(StorageUse.key)) { _ in }.cancel()
+    for number in 0..<40 {
+      try bus.storage().setPassword("s3cret", for: .password(service: "many", account: "\(number)"))
+    }
+    // The observers have one connection while there are any. This one asks for no item.
+    let first = try bus.storage().observe(.service("none")) { _ in }
+    defer { first.cancel() }
     try service.fault("GetAll", .mute)
-    let impatient = bus.storage(serviceTimeout: .milliseconds(20))
-    for _ in 0..<150 {
-      #expect(throws: SecureStorageError.self) {
-        try impatient.observe(.key(StorageUse.key)) { _ in }
-      }
+    let impatient = bus.storage(serviceTimeout: .milliseconds(500))
+    for _ in 0..<4 {
+      #expect(throws: SecureStorageError.self) { try impatient.observe(.service("many")) { _ in } }
     }
     try service.reset()
     let log = EventLog()
