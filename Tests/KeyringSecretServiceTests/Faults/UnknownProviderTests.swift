@@ -354,7 +354,7 @@ import Testing
   @Test(
     arguments: [
       Behavior.oo7, Behavior(.sleepy(milliseconds: 400)), Behavior(.sleepy(milliseconds: 700)),
-      Behavior(.sleepyCalls(1)), Behavior(.sleepyCalls(10)),
+      Behavior(.sleepyCalls(1)), Behavior(.sleepyCalls(4)),
     ], [StorageUse.read, .find, .save, .remove])
   func `the first call waits until a provider is ready`(
     behavior: Behavior, use: StorageUse
@@ -372,7 +372,7 @@ import Testing
     #expect(try disk.items(["username": "account"]).isEmpty == !isThere)
   }
 
-  @Test(arguments: [Behavior.oo7, Behavior(.sleepyCalls(10))])
+  @Test(arguments: [Behavior.oo7, Behavior(.sleepyCalls(4))])
   func `a call that starts a provider waits until it is ready`(behavior: Behavior) throws {
     try bus.kill()
     let bus = try PrivateBus(
