@@ -75,15 +75,17 @@ final class ItemWatch: Sendable {
     }
     defer { starting.giveBack() }
     var subscription: StorageSubscription?
-    var wasConnected = true
+    var wasInterrupted = false
     repeat {
-      // Otherwise, the observer would hear of all items when they're listed again.
+      // Otherwise, the observer would hear of all items when they're listed again. It may not have heard yet of what was
+      // reported.
       subscription = nil
       if !isRunning { try await start(operation) }
       subscription = reporting.withLock { _ in
-        let isNews = exchange(&wasConnected, with: isConnected) != isConnected
-        return observers.add(
-          observer, reporting: isNews ? isConnected ? .resumed : .interrupted : nil)
+        let event: StorageEvent? =
+          isConnected ? wasInterrupted ? .resumed : nil : .interrupted
+        wasInterrupted = !isConnected
+        return observers.add(observer, reporting: event)
       }
       // Another observer, the last one, may just have left.
     } while !isRunning
