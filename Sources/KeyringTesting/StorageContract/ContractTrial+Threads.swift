@@ -103,17 +103,27 @@ extension ContractTrial {
     let keys = [password("first"), password("second")]
     for key in keys { try save("0", key) }
     let isDone = Atomic(false)
+    let reading = Atomic(3)
     let write = { @Sendable () throws in
       defer { isDone.store(true, ordering: .releasing) }
-      for number in 1...40 { for key in keys { try save("\(number)", key) } }
+      var number = 0
+      // A quick storage could be done before the first reader begins.
+      repeat {
+        number += 1
+        for key in keys { try save("\(number)", key) }
+      } while number < 40 || reading.load(ordering: .acquiring) > 0
     }
     @Sendable func read(_ body: () throws -> [ItemKey: SecureItem]) throws {
+      var calls = 0
+      defer { if calls < 10 { reading.subtract(1, ordering: .releasing) } }
       repeat {
         let items = try body()
         let numbers = keys.map { key in items[key]?.secret?.text.flatMap { Int($0) } ?? -1 }
         try expect(
           numbers[0] >= 0 && (0...1).contains(numbers[0] - numbers[1]),
           "a call found \(numbers) in items that are written one after the other")
+        calls += 1
+        if calls == 10 { reading.subtract(1, ordering: .releasing) }
       } while !isDone.load(ordering: .acquiring)
     }
     let byKeys = { @Sendable () throws in
