@@ -13,8 +13,6 @@ final class ObservedCollectionTests {
   private var events: [StorageEvent] = []
   private lazy var observed = collection(.service("service"))
 
-  init() throws { try LibSecret.load() }
-
   private func collection(_ query: ItemQuery) -> ObservedCollection {
     ObservedCollection(.default, query) { [unowned self] in events.append($0) }
   }

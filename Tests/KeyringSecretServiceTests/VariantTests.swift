@@ -7,7 +7,10 @@ import Testing
 
 /// Values that the package writes in GLib's own format.
 struct VariantTests {
-  init() throws { try LibSecret.load() }
+  @Test func `the first value loads the libraries`() async {
+    // Nothing has loaded them in the new process.
+    await #expect(processExitsWith: .success) { #expect(Variant.string("first").text == "first") }
+  }
 
   /// The sizes at which the format needs more bytes for its numbers are among the sums of these lengths.
   @Test(arguments: [[], [0], [0, 1], Array(60...70), Array(225...256), [65_000, 400, 70_000]])

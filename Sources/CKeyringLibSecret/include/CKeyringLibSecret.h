@@ -151,7 +151,7 @@ struct KeyringFunctions {
 #include "../functions.h"
 };
 
-/// The addresses of the functions. Don't call any before `keyring_load_libsecret` has succeeded.
+/// The addresses of the functions. A call before `keyring_load_libsecret` loads the libraries, or aborts with the reason.
 extern struct KeyringFunctions keyring_functions;
 
 /// Loads the libraries, which stay loaded. Calls must not overlap.

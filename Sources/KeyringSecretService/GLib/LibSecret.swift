@@ -15,7 +15,8 @@ enum LibSecret {
 
   /// Loads the libraries, unless they're loaded.
   ///
-  /// No function of libsecret and GLib may be called before. The next operation tries again.
+  /// No operation may call a function of libsecret or GLib before, because the call would abort without them. The next
+  /// operation tries again.
   ///
   /// - Throws: `DBusError` if a library or one of its functions is missing, or can't be loaded now.
   static func load() throws(DBusError) {

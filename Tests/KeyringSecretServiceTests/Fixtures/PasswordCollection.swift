@@ -27,8 +27,6 @@ struct PasswordCollection {
     self.password = password
     address = bus?.address
     self.label = label
-    // This may be the first use of the keyring.
-    try LibSecret.load()
     let properties: Variant = .properties([
       "org.freedesktop.Secret.Collection.Label": .string(label)
     ])
