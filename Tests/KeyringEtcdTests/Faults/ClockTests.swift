@@ -49,14 +49,10 @@ import Testing
   private func worker(
     _ command: String, _ storage: String, clock: String, complaints: Pipe? = nil
   ) throws -> Program {
-    // The program "faketime" stays in front of another one, so it only tells where its library is.
-    let library = try Program("faketime", ["-f", "+0", "printenv", "LD_PRELOAD"]).readLine()
-    try #require(!library.isEmpty)
-    return try Program(
+    try Program(
       Program.workerPath, [command, storage, key.attributes["service"] ?? ""],
-      environment: [
-        "LD_PRELOAD": library, "FAKETIME": clock, "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-      ], complaints: complaints?.fileHandleForWriting ?? .standardError)
+      environment: FakeClock.environment(clock),
+      complaints: complaints?.fileHandleForWriting ?? .standardError)
   }
 }
 #endif

@@ -466,6 +466,21 @@ final class Cluster: Sendable {
   }
 }
 
+/// Another program's clock, which differs from that of this process.
+enum FakeClock {
+  /// Returns the variables of a program with this clock.
+  static func environment(_ clock: String) throws -> [String: String] {
+    // The program "faketime" stays in front of another one, so it only tells where its library is. It fails if a killed
+    // program has had its ID, and has left a semaphore of that name.
+    for _ in 0..<10 {
+      let program = try Program("faketime", ["-f", "+0", "printenv", "LD_PRELOAD"])
+      guard let library = try? program.readLine(), !library.isEmpty else { continue }
+      return ["LD_PRELOAD": library, "FAKETIME": clock, "FAKETIME_DONT_FAKE_MONOTONIC": "1"]
+    }
+    throw CocoaError(.fileNoSuchFile)
+  }
+}
+
 /// The certificates of a cluster and its clients, and the keys of signed tokens.
 private enum Certificates {
   static func make(in directory: URL) throws {
@@ -473,8 +488,9 @@ private enum Certificates {
       let silence = FileHandle(forWritingAtPath: "/dev/null") ?? .standardError
       let path = directory.path + "/"
       let arguments = arguments.map { $0.replacing("@", with: path) }
-      let words = (clock.map { ["faketime", "-f", $0] } ?? []) + ["openssl"] + arguments
-      let program = try Program(words[0], Array(words.dropFirst()), complaints: silence)
+      let environment = try clock.map(FakeClock.environment) ?? [:]
+      let program = try Program(
+        "openssl", arguments, environment: environment, complaints: silence)
       try #require(try program.finish().status == 0)
     }
     for name in ["authority", "stranger"] {
