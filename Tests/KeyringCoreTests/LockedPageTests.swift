@@ -60,7 +60,9 @@ import Glibc
   // These tests have processes of their own, because other tests' secrets count as locked too.
 
   // The thread sanitizer makes mlock do nothing.
-  @Test(.enabled(if: mayLock(byteCount: 64 << 10)), .tags(.unsanitized))
+  @Test(
+    .enabled(if: mayLock(byteCount: 64 << 10), "the process may lock too little memory"),
+    .tags(.unsanitized))
   func `pages are locked and left out of core dumps`() async {
     await #expect(processExitsWith: .success) {
       for count in [16, 3000, 10_000] {

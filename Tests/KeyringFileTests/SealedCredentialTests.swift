@@ -31,7 +31,8 @@ struct SealedCredentialTests {
 
   private var storage: String { "tpm:" + directory.path("secrets") }
 
-  @Test func `a key in a TPM opens the file after a restart, and only on this machine`() throws {
+  @Test(.withSoftwareTPM)
+  func `a key in a TPM opens the file after a restart, and only on this machine`() throws {
     var tpm = try SoftwareTPM(stateIn: directory.path("tpm"))
     #expect(try worker("set", storage, "service", "s3cret", tpm: tpm).isEmpty)
     let credential = try directory.bytes("secrets.credential")
@@ -55,7 +56,7 @@ struct SealedCredentialTests {
   }
 
   /// The variable that leads to the TPM is set in a process of its own.
-  @Test func `a file with a key in a TPM keeps the contract`() async {
+  @Test(.withSoftwareTPM) func `a file with a key in a TPM keeps the contract`() async {
     await #expect(processExitsWith: .success) {
       let directory = try TemporaryDirectory()
       let tpm = try SoftwareTPM(stateIn: directory.path("tpm"))
@@ -85,7 +86,9 @@ struct SealedCredentialTests {
     #expect(try directory.names().isEmpty)
     #expect(try storage.password(for: .first) == nil)
     try directory.write([1, 2, 3], "key")
-    #expect(storage.diagnose().failure?.code == .noStorage, "nothing can be stored with that key")
+    // A diagnosis asks nobody. Only for root, systemd-creds asks nobody, either.
+    let expected: SecureStorageError.Code? = geteuid() == 0 ? .noStorage : nil
+    #expect(storage.diagnose().failure?.code == expected, "nothing can be stored with that key")
     #expect(try code { try storage.setPassword("lost", for: .first) } == .keyNotFound)
     #expect(try directory.bytes("key") == [1, 2, 3])
   }

@@ -7,7 +7,7 @@ import KeyringStorage
 import Testing
 
 /// The platform's default storage in a sandbox, with the desktop's real portal.
-@Suite(.withOwnKeyring) struct SandboxTests {
+@Suite(.withOwnKeyring, .withSandbox) struct SandboxTests {
   private let bus: PrivateBus
   private let keyring: GnomeKeyring
   private let portal: DesktopPortal
@@ -102,7 +102,7 @@ import Testing
   }
 }
 
-@Suite(.withOwnKeyring) struct SandboxWithoutPortalTests {
+@Suite(.withOwnKeyring, .withSandbox) struct SandboxWithoutPortalTests {
   @Test func `the error names the portal`() throws {
     let bus = try PrivateBus()
     let app = try SandboxedApp(on: bus)

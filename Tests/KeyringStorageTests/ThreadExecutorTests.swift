@@ -53,7 +53,8 @@ import Testing
     #expect(sigismember(&mask, SIGSEGV) == 0)
   }
 
-  @Test(.enabled(if: ForkedProcess.hasLostThreads == false))
+  @Test(
+    .enabled(if: ForkedProcess.hasLostThreads == false, "this process is a fork without threads"))
   func `a forked process refuses calls at once`() throws {
     typealias Fork = @convention(c) () -> pid_t
     let symbol = try #require(dlsym(dlopen(nil, RTLD_NOW), "fork"))

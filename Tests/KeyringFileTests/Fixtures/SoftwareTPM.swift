@@ -69,5 +69,22 @@ struct SoftwareTPM {
 
   /// Ends the TPM, as a machine that is switched off.
   func end() throws { try program.end() }
+
+  /// The version of systemd-creds, such as 257.
+  fileprivate static let version: Int? = {
+    let output = try? Program("systemd-creds", ["--version"]).finish().output
+    return Int(
+      String(decoding: output ?? Data(), as: UTF8.self).split(separator: " ").dropFirst().first
+        ?? "")
+  }()
+}
+
+extension Trait where Self == ConditionTrait {
+  /// Skips the test, and gives the reason, if systemd-creds doesn't use the TPM in software.
+  static var withSoftwareTPM: Self {
+    .enabled(
+      if: geteuid() == 0 || SoftwareTPM.version.map { $0 < 256 } == true,
+      "systemd-creds 256 and later ask a service to use the TPM, unless root runs them")
+  }
 }
 #endif

@@ -4,20 +4,8 @@
 import Foundation
 import Testing
 
-/// Mount namespaces for one test, made by root or by a user who is root in them.
-enum Namespaces {
-  static let command =
-    ["unshare", "--mount"] + (geteuid() == 0 ? [] : ["--user", "--map-root-user"])
-
-  static let areAllowed = isAllowed(command)
+extension Namespaces {
   static let withoutUserIsAllowed = isAllowed(withoutUser)
-
-  private static func isAllowed(_ command: [String]) -> Bool {
-    let words = command + ["true"]
-    let program = try? Program(
-      words[0], Array(words.dropFirst()), complaints: .nullDevice)
-    return (try? program?.finish().status) == 0
-  }
 
   /// A user namespace without IDs, in which D-Bus can't prove who the user is.
   static let withoutUser = ["unshare", "--user"]

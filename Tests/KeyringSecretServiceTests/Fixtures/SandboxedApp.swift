@@ -22,6 +22,14 @@ final class SandboxedApp {
     }
   }
 
+  /// The complaint of bubblewrap if it can't make a sandbox.
+  fileprivate static let obstacle: String? = {
+    let command = ["-c", "exec bwrap --dev-bind / / true 2>&1"]
+    guard let (status, output) = try? Program("sh", command).finish() else { return "no shell" }
+    return status == 0
+      ? nil : String(decoding: output, as: UTF8.self).trimmingCharacters(in: .newlines)
+  }()
+
   /// Creates a sandbox.
   ///
   /// - Parameters:
@@ -90,6 +98,13 @@ final class SandboxedApp {
     return ["bwrap", "--die-with-parent"] + options + directories + [
       "--ro-bind", directory + "/info", "/.flatpak-info",
     ] + command
+  }
+}
+
+extension Trait where Self == ConditionTrait {
+  /// Skips the test, and gives bubblewrap's own reason, if no app can be put into a sandbox.
+  static var withSandbox: Self {
+    .enabled(if: SandboxedApp.obstacle == nil, SandboxedApp.obstacle.map { Comment(rawValue: $0) })
   }
 }
 
