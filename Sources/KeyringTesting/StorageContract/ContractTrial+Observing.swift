@@ -184,7 +184,7 @@ private final class ChangeLog: Sendable {
   /// Waits until the expected number of changes was reported, and takes them.
   func wait(for expected: [ItemChange], _ trial: ContractTrial) throws -> [ItemChange] {
     var found = takeAll()
-    let end = DispatchTime.now() + 10
+    let end = DispatchTime.now() + 60
     while found.count < expected.count {
       if arrival.wait(timeout: end) == .timedOut {
         throw trial.violation("the storage reported only \(found) instead of \(expected)")

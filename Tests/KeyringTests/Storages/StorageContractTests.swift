@@ -6,6 +6,7 @@ import Keyring
 import KeyringStorage
 import KeyringTesting
 import Synchronization
+import TestPrograms
 import Testing
 
 /// A check that each rule of the contract can fail.
@@ -198,6 +199,7 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
   }
 
   func lock() throws(SecureStorageError) {
+    if fault == .dropsWhatIsWrittenWhileLocked { saved.waitForWrite() }
     if fault == .locksOnlyOnce, try base.isLocked() {
       throw error(.other, during: .lock)
     }
@@ -222,15 +224,15 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
       }
     case .addsInTwoSteps where mode == .add:
       if try base.exists(item.key) { break }
-      // This lets another thread look, too.
-      for _ in 0..<1000 { sched_yield() }
+      saved.waitForAnotherAddition()
       mode = .addOrReplace
     case .updateCreates: mode = mode == .update ? .addOrReplace : mode
     case .ignoresTheCaseOfKeys: item.key = lowercased(item.key)
     case .refusesNothing:
       do { try validate(item) } catch { return }
     case .deletesBeforeItSaves:
-      if try base.remove(item.key) { saved.waitForRead() }
+      let count = saved.missCount
+      if try base.remove(item.key) { saved.waitForMiss(after: count) }
     case .keepsTheOldLogin where try base.exists(item.key):
       item.attributes = nil
     case .cutsAtNUL:
@@ -261,15 +263,13 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
       if try base.exists(item.key) { item.label = nil }
     case .dropsByteOrderMarks:
       item.attributes = item.attributes?.mapValues { String($0.drop { $0 == "\u{FEFF}" }) }
-    case .dropsWhatIsWrittenWhileLocked:
-      // This lets another thread lock now, if one is about to.
-      for _ in 0..<10_000 where try !base.isLocked() { sched_yield() }
-      if try base.isLocked() { return }
+    case .dropsWhatIsWrittenWhileLocked where saved.isAwaited():
+      #expect(waitUntil { (try? base.isLocked()) == true })
+      return
     case .dropsSecretsWithLabels where item.secret == nil: item.secret = Secret("")
     case .printsSecrets: saved.append(item)
     case .losesWritesOfThreads:
-      saved.append(item)
-      if saved.items.count % 7 == 0 { return }
+      if saved.append(item) % 7 == 0 { return }
     default: break
     }
     try base.save(item, mode: mode)
@@ -296,7 +296,7 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
     if fault == .limitsToTheOldest { query.limit = nil }
     if fault == .tellsProgressTooLate { saved.tellLastProgress(andKeep: query.onProgress) }
     let items = try base.items(matching: query)
-    saved.countRead()
+    if items.isEmpty { saved.countMiss() }
     switch fault {
     case .limitsToTheOldest:
       return limit.map(items.suffix) ?? items
@@ -384,7 +384,12 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageSubscription {
     if fault == .waitsForObservers { return try base.observeForLibrary(query, observer) }
-    let observation = base.observe(query) { event in
+    if fault == .reportsToThoseWhoHaveLeft {
+      // Each of those who stay may be told before those who have left, unless all are told during the change.
+      saved.keep(try base.observeForLibrary(query, observer))
+      return StorageSubscription {}
+    }
+    return base.observe(query) { event in
       switch (fault, event) {
       case (.reportsTwice, .changed(.replaced)):
         observer(event)
@@ -397,9 +402,6 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
       default: observer(event)
       }
     }
-    guard fault == .reportsToThoseWhoHaveLeft else { return observation }
-    saved.keep(observation)
-    return StorageSubscription {}
   }
 
   private func without(_ part: String, _ key: ItemKey) -> ItemKey {
@@ -414,7 +416,13 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
 private final class Log: Sendable {
   private let state = Mutex<[SecureItem]>([])
   var items: [SecureItem] { state.withLock { $0 } }
-  func append(_ item: SecureItem) { state.withLock { $0.append(item) } }
+  /// Appends an item, and returns the number of items.
+  @discardableResult func append(_ item: SecureItem) -> Int {
+    state.withLock { items in
+      items.append(item)
+      return items.count
+    }
+  }
   var firstItems: Dictionary<ItemKey, SecureItem>.Values {
     Dictionary(items.map { ($0.key, $0) }) { first, _ in first }.values
   }
@@ -435,21 +443,51 @@ private final class Log: Sendable {
     }
   }
 
-  private let writes = Atomic(0)
-  func countWrite() { writes.add(1, ordering: .relaxed) }
+  // MARK: - Other threads, without which some faults don't show
 
-  /// Lets another thread write several times now, if one is writing at all.
+  private let writes = Atomic(0)
+  func countWrite() { writes.add(1, ordering: .releasing) }
+
+  /// Waits until another thread has written several times.
   func waitForWrites() {
-    let before = writes.load(ordering: .relaxed)
-    for _ in 0..<100_000 where writes.load(ordering: .relaxed) < before + 3 { sched_yield() }
+    let enough = writes.load(ordering: .acquiring) + 3
+    #expect(waitUntil { writes.load(ordering: .acquiring) >= enough }, "no thread writes")
   }
 
-  private let reads = Atomic(0)
-  func countRead() { reads.add(1, ordering: .relaxed) }
+  private let misses = Atomic(0)
+  private let hasWaited = Atomic(false)
+  /// The number of reads that have found nothing.
+  var missCount: Int { misses.load(ordering: .acquiring) }
+  func countMiss() { misses.add(1, ordering: .releasing) }
 
-  /// Lets another thread read now, if one is reading at all.
-  func waitForRead() {
-    let before = reads.load(ordering: .relaxed)
-    for _ in 0..<100_000 where reads.load(ordering: .relaxed) < before + 2 { sched_yield() }
+  /// Waits until another thread has found nothing, the first time.
+  ///
+  /// After that, the thread reads no more.
+  func waitForMiss(after count: Int) {
+    if hasWaited.exchange(true, ordering: .relaxed) { return }
+    #expect(waitUntil { missCount > count }, "no thread has noticed that an item is missing")
+  }
+
+  private let additions = Atomic(0)
+
+  /// Waits until another thread adds an item, too.
+  func waitForAnotherAddition() {
+    additions.add(1, ordering: .releasing)
+    #expect(waitUntil { additions.load(ordering: .acquiring) >= 2 }, "no other thread adds an item")
+  }
+
+  /// 1 while a lock waits for a write, and 2 from then on.
+  private let stage = Atomic(0)
+
+  /// Waits until another thread has begun to write, the first time.
+  func waitForWrite() {
+    let isFirst = stage.compareExchange(expected: 0, desired: 1, ordering: .relaxed).exchanged
+    guard isFirst else { return }
+    #expect(waitUntil { stage.load(ordering: .relaxed) == 2 }, "no thread writes")
+  }
+
+  /// Returns `true` if a lock waits for this write.
+  func isAwaited() -> Bool {
+    stage.compareExchange(expected: 1, desired: 2, ordering: .relaxed).exchanged
   }
 }
