@@ -143,6 +143,7 @@ class Service:
         self.silent_prompts = modes.get("prompt-silent", 0)
         self.sending = threading.Lock()
         self.faults = {}
+        self.held = []
         self.collections = {COLLECTION: Collection("Only")}
         self.items = {}
         self.default = COLLECTION
@@ -296,6 +297,11 @@ class Service:
             answer = new_error(call, "org.freedesktop.DBus.Error.NoReply", "s", ("it is lost",))
         if kind == "late":
             threading.Timer(float(argument), self.reply, [answer]).start()
+        elif kind == "held":
+            self.held.append(answer)
+            # The order to release it may have come at this moment.
+            if method not in self.faults:
+                self.release()
         else:
             self.reply(answer)
         if kind == "last":
@@ -305,6 +311,14 @@ class Service:
         while self.later_names:
             self.send(message_bus.RequestName(self.later_names.pop()))
         self.send(answer)
+
+    def release(self):
+        while True:
+            try:
+                answer = self.held.pop(0)
+            except IndexError:
+                return
+            self.reply(answer)
 
     def is_asleep(self):
         self.calls_asleep -= 1
@@ -776,6 +790,9 @@ class Service:
             words = line.split()
             if words[0] == "fault":
                 self.faults[words[1]] = (words[2], " ".join(words[3:]))
+            elif words[0] == "release":
+                self.faults = {name: fault for name, fault in self.faults.items() if fault[0] != "held"}
+                self.release()
             elif words[0] == "reset":
                 self.faults = {}
                 self.wither = self.churn = self.stubborn = False

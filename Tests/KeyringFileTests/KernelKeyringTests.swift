@@ -121,8 +121,10 @@ struct KernelKeyringTests {
   @Test func `the kernel forgets the key when the time is over`() throws {
     try inOwnSession {
       try storage(for: .seconds(1)).setPassword("s3cret", for: .first)
-      let name = try #require(try keys().first)
-      #expect(waitUntil { (try? KernelKeyring.session.key(named: name)) == nil })
+      // On a busy machine, it may be over already.
+      if let name = try keys().first {
+        #expect(waitUntil { (try? KernelKeyring.session.key(named: name)) == nil })
+      }
       #expect(try storage().password(for: .first) == "s3cret")
       #expect(questions.count == 2)
     }

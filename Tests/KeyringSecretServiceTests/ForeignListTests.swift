@@ -155,8 +155,7 @@ import Testing
     _ = try call("createFolder", handle, name, "test")
     _ = try call("writePassword", handle, name, "me", "theirs", "test")
     let query = ItemQuery(label: "\(name)/me", details: .all)
-    let deadline = ContinuousClock.now + .seconds(10)
-    while try storage.items(matching: query).isEmpty, ContinuousClock.now < deadline {}
+    #expect(try waitUntil { try !storage.items(matching: query).isEmpty })
     let items = try storage.items(matching: query)
     #expect(items.map(\.secret?.text) == ["theirs"])
     #expect(items.map(\.isForeign) == [true])

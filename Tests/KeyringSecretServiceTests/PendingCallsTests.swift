@@ -150,11 +150,13 @@ import Testing
     }
     let session = try openSession(at: bus.address)
     let start = session.connection.waits.load(ordering: .relaxed)
-    try service.fault("SearchItems", .late(0.5))
+    try service.fault("SearchItems", .held)
     let reads = (0..<1000).map { number in
       let key = equal ? keys[7] : keys[number % 100]
       return Task { (key, try await storage.password(for: key)) }
     }
+    try #require(await waitUntil { ReadQueue.shared.reads.load(ordering: .relaxed) == reads.count })
+    try service.release()
     for read in reads {
       let (key, password) = try await read.value
       #expect(password == key.attributes["username"])

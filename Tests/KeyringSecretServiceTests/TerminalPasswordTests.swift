@@ -169,8 +169,11 @@ import Testing
       "bash -c 'stty -g; set -m; \(worker("read")); bg; wait %1; stty -g'")
     _ = try program.read(until: Self.question)
     try program.write("half a se\u{1A}")
-    let text = String(decoding: try program.finish().output, as: UTF8.self)
-    #expect(text.contains("error locked The program runs in the background"), "\(text)")
+    let failure = "error locked The program runs in the background"
+    // The end of the input must not come before the program has stopped.
+    var text = try program.read(until: failure)
+    text += String(decoding: try program.finish().output, as: UTF8.self)
+    #expect(text.contains(failure), "\(text)")
     #expect(!text.contains(Self.question))
   }
 

@@ -33,7 +33,7 @@ final class ReadQueue: Sendable {
   private static let mostKeys = 1000
 
   private let lines = Mutex<[Route: Line]>([:])
-  /// The number of reads in progress, which tests wait for.
+  /// The number of reads that have a batch, which tests wait for.
   let reads = Atomic(0)
 
   /// Finds the items with these keys.
@@ -47,12 +47,12 @@ final class ReadQueue: Sendable {
   nonisolated(nonsending) func items(
     for keys: [ItemKey], _ details: ItemQuery.Details, in storage: SecretServiceStorage
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    reads.add(1, ordering: .relaxed)
-    defer { reads.subtract(1, ordering: .relaxed) }
     let arrival = ThreadExecutor.now
     let deadline = Deadline(after: storage.options.serviceTimeout)
     let route = Route(options: storage.options, rawDetails: details.rawValue)
     let (batch, mustStart) = join(keys, route)
+    reads.add(1, ordering: .relaxed)
+    defer { reads.subtract(1, ordering: .relaxed) }
     if mustStart { start(batch, on: route) }
     let end = await wait(for: batch, until: deadline)
     do throws(DBusError) {

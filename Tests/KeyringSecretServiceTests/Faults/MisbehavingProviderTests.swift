@@ -370,9 +370,11 @@ import Testing
     try storage.setPassword("s3cret", for: StorageUse.key)
     try service.fault("GetSecrets", .late(0.2))
     #expect(try storage.password(for: StorageUse.key) == "s3cret")
+    try service.fault("GetSecrets", .held)
     for _ in 0..<20 {
       StorageUse.read.expectFailure(.timedOut, bus.storage(serviceTimeout: .milliseconds(20)))
     }
+    try service.release()
     try expectHealth()
     try service.fault("SetSecret", .late(0.2))
     try storage.setPassword("another", for: StorageUse.key)

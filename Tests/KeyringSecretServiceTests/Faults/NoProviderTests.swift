@@ -86,7 +86,7 @@ import Testing
     let bus = try PrivateBus(activation: "/usr/bin/env gdbus wait --session org.example.Never")
     for use in StorageUse.allCases {
       use.expectFailure(
-        .timedOut, bus.storage(serviceTimeout: .milliseconds(300)),
+        .timedOut, bus.storage(serviceTimeout: .seconds(1)),
         recoverySuggestion: "estart the keyring")
     }
   }

@@ -17,7 +17,8 @@ import Testing
     service = try FakeService(on: bus)
   }
 
-  private var storage: SecretServiceStorage { bus.storage(serviceTimeout: .milliseconds(200)) }
+  /// The bus itself answers in this time.
+  private var storage: SecretServiceStorage { bus.storage(serviceTimeout: .seconds(1)) }
 
   private func expect(
     _ suggestion: String, _ use: StorageUse = .read,
@@ -62,7 +63,7 @@ import Testing
     #expect(try await bus.storage().password(for: StorageUse.key) == nil)
     try service.fault("SearchItems", .mute)
     for suggestion in [Self.first, Self.next] {
-      let storage = bus.storage(serviceTimeout: .seconds(1))
+      let storage = bus.storage(serviceTimeout: .seconds(3))
       let suggestions = await withTaskGroup(of: String?.self) { group in
         for account in 0..<10 {
           group.addTask {

@@ -14,6 +14,8 @@ final class FakeService {
     static let mute = Fault(words: "mute")
     /// Answers after that many seconds.
     static func late(_ seconds: Double) -> Fault { Fault(words: "late \(seconds)") }
+    /// Answers when the test calls ``FakeService/release()``.
+    static let held = Fault(words: "held")
     /// Answers with the error that has this name, and possibly this text.
     static func error(_ name: String, _ text: String = "") -> Fault {
       Fault(words: "error \(name)" + (text.isEmpty ? "" : " \(text)"))
@@ -96,6 +98,9 @@ final class FakeService {
   func fault(_ method: String, _ fault: Fault) throws {
     try order("fault \(method) \(fault.words)")
   }
+
+  /// Sends the answers that were held, and holds no more.
+  func release() throws { try order("release") }
 
   /// Removes the faults of all methods.
   func reset() throws { try order("reset") }
