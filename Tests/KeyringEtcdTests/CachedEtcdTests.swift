@@ -317,7 +317,7 @@ import Testing
     let cluster = try Cluster(count: 1)
     let storage = try await cluster.newStorage()
     try await storage.setPassword("first", for: key)
-    let cached = cluster.storage(storage.fleet.settings.namespace, timeout: .seconds(1)).cached()
+    let cached = cluster.storage(storage.fleet.settings.namespace, timeout: .seconds(3)).cached()
     #expect(try await cached.password(for: key) == "first")
     // An observer of the cache is called when the cache is empty.
     let events = EventLog()

@@ -248,7 +248,7 @@ import Testing
 
   @Test func `a node that always reports other keys ends no call's deadline`() async throws {
     let transport = FaultyTransport(try cluster.transport())
-    let reader = cluster.storage(like: storage, transport, timeout: .seconds(1))
+    let reader = cluster.storage(like: storage, transport, timeout: .seconds(2))
     #expect(try await reader.password(for: key) == "first")
     // The conditions fail, and the reply has the same keys as before.
     transport.alter(requests: { $0.replacing(#""EQUAL""#, with: #""NOT_EQUAL""#) })
@@ -484,7 +484,7 @@ import Testing
     let time = Duration.seconds(2)
     let slow = User().source(answeringAfter: time)
     let name = "test-\(UUID().uuidString)"
-    func process() -> EtcdStorage { cluster.storage(name, key: slow, timeout: time / 2) }
+    func process() -> EtcdStorage { cluster.storage(name, key: slow, timeout: time * 9 / 10) }
     #expect(try await process().createNamespace())
     try await process().setPassword("first", for: key)
     #expect(try await process().rotateDataKey() == 1)
