@@ -56,18 +56,20 @@ final class Program {
     return try program.finish()
   }
 
-  /// Runs a command of a shell in a terminal with all signals unblocked and not ignored.
+  /// A program that starts another one with all signals unblocked and not ignored.
   ///
   /// A child inherits the signal mask of the thread that starts it, and Dispatch's threads block most
   /// signals. It also inherits what nohup and a shell in the background ignore.
+  static let free = """
+    import os, signal, sys
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
+    os.execvp(sys.argv[1], sys.argv[1:])
+    """
+
+  /// Runs a command of a shell in a terminal.
   static func inTerminal(command: String) throws -> Program {
-    let free = """
-      import os, signal, sys
-      signal.pthread_sigmask(signal.SIG_SETMASK, [])
-      for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
-          signal.signal(number, signal.SIG_DFL)
-      os.execvp(sys.argv[1], sys.argv[1:])
-      """
     let script = ["script", "--quiet", "--return", "--command", command, "/dev/null"]
     return try Program("python3", ["-c", free] + script)
   }

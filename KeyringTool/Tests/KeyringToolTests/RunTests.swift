@@ -10,15 +10,6 @@ struct RunTests {
   private var item: [String] { ["--service", service, "--account", "me"] }
   private var run: [String] { ["run", "--service", service] }
 
-  /// A program that starts another one with all signals unblocked.
-  ///
-  /// Dispatch's threads block signals, and their children do so too.
-  private static let free = """
-    import os, signal, sys
-    signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    os.execvp(sys.argv[1], sys.argv[1:])
-    """
-
   private func withSecret(_ secret: String = "s3cret", _ body: () throws -> Void) throws {
     #expect(try Program.tool(["set"] + item, input: secret).status == 0)
     defer { _ = try? Program.tool(["remove"] + item) }
@@ -247,8 +238,8 @@ struct RunTests {
         """
       let program = try Program(
         "python3",
-        ["-c", Self.free, Program.toolPath] + run + ["--file", "me", "--", "python3", "-c", script]
-          + ["\(number)"])
+        ["-c", Program.free, Program.toolPath] + run + ["--file", "me", "--", "python3", "-c"]
+          + [script, "\(number)"])
       try program.waitFor("\n")
       program.send(number)
       #expect(try program.finish().status == 3)
@@ -263,6 +254,7 @@ struct RunTests {
     let script = """
       import os, signal, socket, subprocess, sys
       signal.pthread_sigmask(signal.SIG_SETMASK, [])
+      signal.signal(int(sys.argv[2]), signal.SIG_DFL)
       bus = socket.socket(socket.AF_UNIX)
       bus.bind(sys.argv[1])
       bus.listen()
