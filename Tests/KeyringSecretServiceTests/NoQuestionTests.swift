@@ -3,7 +3,10 @@
 #if SecretService && os(Linux)
 import Keyring
 import KeyringStorage
+import Synchronization
 import Testing
+
+@testable import KeyringSecretService
 
 /// Storages that may not ask the user, in front of locked collections.
 @Suite(.withOwnKeyring) struct NoQuestionTests {
@@ -92,10 +95,15 @@ import Testing
     try service.lock()
     try service.fault("Unlock", .prompt(.dismiss))
     _ = try service.takeCalls()
+    service.suspend()
     await withTaskGroup(of: Bool.self) { group in
       for key in keys {
         group.addTask { (try? await storage.password(for: key)) == nil }
       }
+      // A read that comes after a question is sent by itself, too.
+      #expect(
+        await waitUntil { ReadQueue.shared.reads.load(ordering: .relaxed) == keys.count })
+      service.suspend(false)
       for await isRefused in group { #expect(isRefused) }
     }
     let calls = try service.takeCalls()

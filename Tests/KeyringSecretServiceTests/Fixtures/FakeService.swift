@@ -256,6 +256,8 @@ final class FakeService {
 
   func end() throws { try program.end() }
 
+  func suspend(_ isSuspended: Bool = true) { program.suspend(isSuspended) }
+
   /// Ends the provider and starts another, without faults, and with the items of the disk.
   func restart() throws {
     // It writes what is late.
