@@ -14,7 +14,11 @@ struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Run a program with secrets of a service.",
     discussion: """
-      The program finds the files in the directory $CREDENTIALS_DIRECTORY, as a service of systemd does. The \
+      Without --file and --env, the program gets each item of the service that this package has stored as an \
+      environment variable: keyring-tool run org.example.server -- ./server. The account is the name of the variable, \
+      and replaces one of the same name. Items that can't be variables are named on standard error.
+
+      With --file, the program finds the files in the directory $CREDENTIALS_DIRECTORY, as a service of systemd does. The \
       directory is in memory, which the system can swap out. This command removes it when the program ends. \
       If SIGKILL ends the command, the directory stays until the user logs out or the system restarts.
 
@@ -40,7 +44,7 @@ struct RunCommand: ParsableCommand {
       has the grammar of "import", and its values replace variables of the same name. If a secret is missing, \
       the command names the variable and its line.
 
-      Use --env and --env-file only for a program that can't read files. Every program of the same user can read the \
+      Use variables only for a program that can't read files. Every program of the same user can read the \
       variables in /proc, and every program that this one starts inherits them. With these alone, the program \
       replaces this command. It gets all other variables except for the password of ETCDCTL_USER.
 
@@ -51,7 +55,11 @@ struct RunCommand: ParsableCommand {
 
   @OptionGroup var storage: StorageOptions
 
-  @Option(help: "The service that the secrets of --file and --env belong to.")
+  @Argument(help: ArgumentHelp("The same as --service.", valueName: "service"))
+  var serviceArgument: String?
+
+  @Option(
+    help: "The service of the secrets, which are all of its own items without --file and --env.")
   var service: String?
 
   @Option(
@@ -86,6 +94,9 @@ struct RunCommand: ParsableCommand {
     completion: .file())
   var envFile: String?
 
+  @Flag(help: "Print the names of the variables and files, and run nothing.")
+  var dryRun = false
+
   @Option(help: .hidden)
   var credentialsDirectory: String?
 
@@ -93,18 +104,23 @@ struct RunCommand: ParsableCommand {
   var command: [String] = []
 
   func validate() throws {
-    if command.isEmpty { throw ValidationError("Specify a program after \"--\".") }
-    if files.isEmpty, variables.isEmpty, netrc.isEmpty, envFile == nil {
-      throw ValidationError("Specify --file, --env, --env-file or --netrc.")
+    if command.isEmpty, !dryRun { throw ValidationError("Specify a program after \"--\".") }
+    if serviceArgument != nil, service != nil {
+      throw ValidationError("Specify a service as an argument, or with --service.")
     }
-    if (service == nil) != (files.isEmpty && variables.isEmpty) {
-      throw ValidationError("Specify --service together with --file or --env.")
+    if (serviceArgument ?? service) == nil {
+      if !files.isEmpty || !variables.isEmpty {
+        throw ValidationError("Specify a service together with --file or --env.")
+      }
+      if netrc.isEmpty, envFile == nil {
+        throw ValidationError("Specify a service, --env-file or --netrc.")
+      }
     }
     // What was given may be a secret, so it isn't repeated.
     if !files.allSatisfy({ CredentialsDirectory.isName($0.name) }) {
       throw ValidationError("A name after --file can't be that of a file.")
     }
-    if !variables.allSatisfy({ NamedAccount.isVariable($0.name) }) {
+    if !variables.allSatisfy({ ServiceVariables.isName($0.name) }) {
       throw ValidationError("A name after --env can't be that of an environment variable.")
     }
     if needsDirectory, variables.contains(where: { $0.name == "CREDENTIALS_DIRECTORY" }) {
@@ -128,9 +144,14 @@ struct RunCommand: ParsableCommand {
 
   private var needsDirectory: Bool { !files.isEmpty || !netrc.isEmpty }
 
+  /// The names of the variables that say where the files are.
+  private var ofDirectory: [String] {
+    (needsDirectory ? ["CREDENTIALS_DIRECTORY"] : []) + (netrc.isEmpty ? [] : ["NETRC"])
+  }
+
   func run() throws {
     let program = ChildProgram()
-    if needsDirectory, credentialsDirectory == nil {
+    if needsDirectory, credentialsDirectory == nil, !dryRun {
       try runAgain(program)
     } else {
       try start(program)
@@ -168,10 +189,16 @@ struct RunCommand: ParsableCommand {
       for machine in netrc { try file.add(machine, from: storage) }
       secrets["netrc"] = file.content
     }
-    let values = try self.secrets(variables, items)
+    var values = try self.secrets(variables, items)
     for (name, secret) in values where secret.text == nil {
       throw ToolFailure(
         "The password for \(name) isn't text.", recoverySuggestion: "Pass it with --file.")
+    }
+    if let service = serviceArgument ?? service, files.isEmpty, variables.isEmpty {
+      let own = try ServiceVariables(
+        of: service, besides: (file?.names ?? []) + ofDirectory, in: storage)
+      values = own.secrets
+      if !own.left.isEmpty { Terminal.complain("left out: \(own.left.joined(separator: ", "))") }
     }
     let others = try file?.values { collection in
       guard let collection else { return storage }
@@ -182,8 +209,13 @@ struct RunCommand: ParsableCommand {
       }
       return try self.storage.keyring(collection)
     }
+    let all = values.map { ($0, $1) } + (others ?? [])
+    if dryRun {
+      let names = all.map(\.0) + secrets.keys.map { "$CREDENTIALS_DIRECTORY/\($0)" } + ofDirectory
+      return try Terminal.print(Set(names).sorted().map(\.printable))
+    }
     ProcessMemory.forgetVariables()
-    for (name, secret) in Array(values) + (others ?? []) { try set(name, secret) }
+    for (name, secret) in all { try set(name, secret) }
     if let path = credentialsDirectory {
       try CredentialsDirectory(path: path).write(secrets)
       setenv("CREDENTIALS_DIRECTORY", path, 1)
@@ -195,9 +227,7 @@ struct RunCommand: ParsableCommand {
   private func environmentFile() throws -> EnvironmentFile? {
     guard let envFile else { return nil }
     let file = try EnvironmentFile(at: envFile)
-    let others =
-      variables.map(\.name) + (needsDirectory ? ["CREDENTIALS_DIRECTORY"] : [])
-      + (netrc.isEmpty ? [] : ["NETRC"])
+    let others = variables.map(\.name) + ofDirectory
     if let name = file.names.first(where: others.contains) {
       throw ToolFailure(
         "The file and another option set the variable \(name).",
@@ -233,7 +263,8 @@ struct RunCommand: ParsableCommand {
   ) throws -> [String: Secret] {
     var secrets: [String: Secret] = [:]
     for one in named {
-      secrets[one.name] = try items.secret(ItemSelection(service: service, account: one.account))
+      secrets[one.name] = try items.secret(
+        ItemSelection(service: serviceArgument ?? service, account: one.account))
     }
     return secrets
   }
@@ -248,11 +279,5 @@ struct NamedAccount: ExpressibleByArgument {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard let name = parts.first, let account = parts.last, !account.isEmpty else { return nil }
     (self.name, self.account) = (String(name), String(account))
-  }
-
-  /// Returns `true` if a text can be the name of an environment variable of a shell.
-  static func isVariable(_ name: String) -> Bool {
-    guard let first = name.first, !first.isNumber else { return false }
-    return name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
   }
 }

@@ -165,7 +165,7 @@ struct RunTests {
 
   @Test(arguments: [
     ["run", "--", "true"], ["run", "--netrc", "x"], ["run", "--netrc", "=", "--", "true"],
-    ["run", "--netrc", "x", "--service", "y", "--", "true"],
+    ["run", "x", "--service", "x", "--", "true"], ["run", "x"], ["run", "x", "true"],
     ["run", "--netrc", "x", "--netrc", "http://x=y", "--", "true"],
     ["run", "--netrc", "x=y", "--netrc", "http://x=y", "--", "true"],
     ["run", "--file", "x", "--", "true"],
@@ -176,6 +176,64 @@ struct RunTests {
   func `unclear runs are refused`(arguments: [String]) throws {
     let result = try Program.tool(arguments)
     #expect(result.status == 64 && result.errors.contains("Usage:"), "\(result)")
+  }
+
+  @Test(.needs("secret-tool"))
+  func `each own item of a service becomes a variable, and the others are named`() throws {
+    func set(_ account: String, _ secret: String) throws {
+      #expect(
+        try Program.tool(["set", service, account, "--binary", "--empty"], input: secret).status
+          == 0)
+    }
+    for name in ["A_TOKEN", "_2", "USER", "FROM_FILE", "EMPTY", "NETRC"] {
+      try set(name, name == "EMPTY" ? "" : "of \(name)\n")
+    }
+    for (name, secret) in [("a-b", "x"), ("2", "x"), ("BYTES", "\0"), ("\u{E9}", "x")] {
+      try set(name, secret)
+    }
+    let credential = ["set", "--service", service, "--credential", "git", "--login", "LOGIN"]
+    #expect(try Program.tool(credential, input: "x").status == 0)
+    let other = ["store", "--label", "x", "service", service, "username", "THEIRS", "folder", "in"]
+    #expect(try Program.run("secret-tool", other, input: Data("x".utf8)).status == 0)
+    let directory = TemporaryDirectory()
+    try "FROM_FILE=file\nMORE=1\n".write(
+      toFile: directory.path("env"), atomically: true, encoding: .utf8)
+    let run = ["run", service, "--env-file", directory.path("env")]
+    let names = ["A_TOKEN", "EMPTY", "FROM_FILE", "MORE", "NETRC", "USER", "_2"]
+    let left = """
+      keyring-tool: left out: 2 (no name of a variable), BYTES (isn't text), FROM_FILE (set by another option), \
+      THEIRS (another program's), a-b (no name of a variable), git (a credential), \u{E9} (no name of a variable)
+
+      """
+    let script = "import os, sys; print([os.environ.get(name) for name in sys.argv[1:]])"
+    let command = ["--", "python3", "-c", script] + names + ["BYTES", "THEIRS", "LOGIN"]
+    let result = try Program.tool(run + command)
+    #expect(result.errors == left && result.status == 0, "\(result)")
+    let values = [
+      "'of A_TOKEN\\n'", "''", "'file'", "'1'", "'of NETRC\\n'", "'of USER\\n'", "'of _2\\n'",
+      "None", "None", "None",
+    ]
+    #expect(result.output == "[\(values.joined(separator: ", "))]\n", "\(result)")
+    for command in [command, []] {
+      let dry = try Program.tool(run + ["--dry-run"] + command)
+      #expect(dry.output == names.joined(separator: "\n") + "\n" && dry.errors == left, "\(dry)")
+    }
+    let files = ["run", service, "--file", "token=A_TOKEN", "--env", "B=_2", "--dry-run"]
+    #expect(
+      try Program.tool(files).output == "$CREDENTIALS_DIRECTORY/token\nB\nCREDENTIALS_DIRECTORY\n")
+  }
+
+  @Test func `a service without variables starts no program`() throws {
+    let missing = try Program.tool(["run", service, "--", "echo", "started"])
+    #expect(missing.status == 3 && missing.output.isEmpty, "\(missing)")
+    #expect(try Program.tool(["set", service, "a-b"], input: "x").status == 0)
+    let left = try Program.tool(["run", service, "--", "echo", "started"])
+    #expect(left.status == 3 && left.errors.contains("a-b (no name of a variable)"), "\(left)")
+    for kind in [[], ["--value"]] {
+      #expect(try Program.tool(["set", service, "TWICE"] + kind, input: "x").status == 0)
+    }
+    let twice = try Program.tool(["run", service, "--", "echo", "started"])
+    #expect(twice.status == 9 && twice.errors.contains("the account TWICE"), "\(twice)")
   }
 
   @Test func `a program without its secret isn't started`() throws {
