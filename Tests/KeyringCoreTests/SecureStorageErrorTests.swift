@@ -18,9 +18,16 @@ import Testing
 
   @Test func `an error has a localized description and a suggestion`() {
     let error: any LocalizedError = SecureStorageError(
-      .noProvider, operation: .save, backendName: "SecretServiceStorage")
-    #expect(error.errorDescription?.contains("provides a keyring") == true)
-    #expect(error.recoverySuggestion?.contains("gnome-keyring") == true)
+      .noProvider, operation: .save, backendName: "SecretServiceStorage",
+      underlying: .init(domain: "domain", code: 7, text: "what it said"))
+    #expect(error.recoverySuggestion?.contains("Install gnome-keyring") == true)
+    #expect(error.failureReason == "what it said")
+    // Many programs print nothing else, for example those with swift-argument-parser.
+    #expect(
+      error.errorDescription == """
+        No program on the session bus provides a keyring. Install gnome-keyring, which starts when it's needed, or \
+        start KWallet or KeePassXC. [domain 7: what it said]
+        """)
   }
 
   @Test func `no code suggests to repeat what fails again`() {

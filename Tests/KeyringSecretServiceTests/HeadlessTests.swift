@@ -48,10 +48,32 @@ import Testing
         "failure: FirstAvailableStorage: read failed (noStorage). No storage can be used"))
     for reason in [
       "CREDENTIALS_DIRECTORY isn't set", "/run/secrets doesn't exist", "session bus",
-      "HEADLESS_SERVICE_", "dbus-run-session", "LoadCredentialEncrypted",
+      "HEADLESS_SERVICE_", "LoadCredentialEncrypted",
     ] {
       #expect(line.contains(reason), "\(reason)")
     }
+  }
+
+  /// Imitates cron, which tells a program neither the address of the bus nor its directory, and sudo, which takes both
+  /// from its environment.
+  @Test(
+    .enabled(if: Namespaces.areAllowed, "this machine doesn't allow mount namespaces"),
+    arguments: [
+      (true, "Set DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/0/bus, where this user's bus is"),
+      (false, "Run the program without sudo. The session bus and its keyring belong to user 4711."),
+    ])
+  func `a program that isn't told of a bus names what leads to it`(
+    hasBus: Bool, suggestion: String
+  ) throws {
+    let mounts = """
+      mount --make-rprivate / && mount -t tmpfs tmpfs /run && mkdir -p /run/user/0 || exit
+      \(hasBus ? "touch /run/user/0/bus" : "")
+      exec "$@"
+      """
+    let (status, lines) = try run(
+      ["PATH": "/usr/bin:/bin", "SUDO_UID": "4711"],
+      by: Namespaces.command + ["sh", "-c", mounts, "sh"])
+    #expect(status == 1 && lines.last?.contains(suggestion) == true, "\(lines)")
   }
 
   @Test func `a variable is read if there is no bus`() throws {
@@ -330,7 +352,7 @@ import Testing
     #expect(status == 1)
     #expect(lines.first?.hasPrefix("storage: SecretServiceStorage, as") == true)
     let failure = lines.last ?? ""
-    #expect(failure.contains("read failed (locked). The keyring is locked. Unlock it in"))
+    #expect(failure.contains("read failed (locked). The keyring is locked. Unlock it with"))
     #expect(lines.count == 2)
   }
 
@@ -372,7 +394,17 @@ import Testing
     let diagnosis = bus.storage().diagnose()
     #expect(diagnosis.failure?.code == .noSessionBus)
     #expect("\(diagnosis)".contains("belongs to user 65534."), "\(diagnosis)")
-    #expect("\(diagnosis)".contains("instead of with sudo"))
+    StorageUse.read.expectFailure(
+      .noSessionBus, bus.storage(), cause: "belongs to user 65534.",
+      recoverySuggestion: "Run the program as that user, for example without sudo")
+    // Others can't even look for the socket of a bus in a user's directory.
+    let directory = NSTemporaryDirectory() + UUID().uuidString
+    try #require(mkdir(directory, 0o700) == 0)
+    defer { rmdir(directory) }
+    let (_, others) = try run(
+      ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(directory)/bus"],
+      by: ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
+    #expect(others.last?.contains("belongs to user 0.") == true, "\(others)")
     // A bus works for the user to whom it belongs.
     let other = try PrivateBus()
     #expect(other.storage().diagnose().failure?.code == .noProvider)

@@ -59,7 +59,7 @@ struct KeyringTool: AsyncParsableCommand {
         error.code == .locked && error.message.contains("has no terminal")
           && type != UnlockCommand.self
         ? " Or name a key file: --key-file, --to-key-file or --from-key-file." : ""
-      fail("\(error.message) \(error.recoverySuggestion ?? "")\(keyFiles)", ToolStatus(error))
+      fail("\(error.errorDescription ?? "")\(keyFiles)", ToolStatus(error))
     } catch let error as ToolFailure {
       fail(error.description, error.status)
     } catch let error as ItemSelection.Unclear {

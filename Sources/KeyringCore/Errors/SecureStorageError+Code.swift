@@ -78,7 +78,7 @@ extension SecureStorageError {
 
     /// Returns `true` if an error has a code, so that a `catch` clause can name a code.
     ///
-    /// > Important: End with a plain `catch`. Without one, Swift 6.3 may crash.
+    /// > Important: End with a plain `catch`. Without one, the compiler of Swift 6.3 may crash: "Found ownership error?!"
     ///
     /// ```swift
     /// do {
@@ -104,7 +104,7 @@ extension SecureStorageError.Code {
   var meaning: String { Self.texts[self]?.meaning ?? "The storage reported an error." }
   var recoverySuggestion: String {
     Self.texts[self]?.recoverySuggestion
-      ?? "Read the cause in the program's log."
+      ?? "Look up its cause, or show the whole error to the developer of the program."
   }
 
   private static let texts: [Self: (meaning: String, recoverySuggestion: String)] = [
@@ -123,11 +123,14 @@ extension SecureStorageError.Code {
     ),
     .noSessionBus: (
       "There is no D-Bus session bus.",
-      "Run inside a desktop or login session, or start one with dbus-run-session."
+      """
+      Run the program in a desktop session, keep its secrets in an encrypted file, or give it a keyring of its own: \
+      dbus-run-session -- sh -c 'keyring-tool unlock --password-stdin <PASSWORD-FILE && PROGRAM'.
+      """
     ),
     .noProvider: (
       "No program on the session bus provides a keyring.",
-      "Install and start one: gnome-keyring, KWallet or KeePassXC."
+      "Install gnome-keyring, which starts when it's needed, or start KWallet or KeePassXC."
     ),
     .providerFailed: (
       "A keyring is installed, but the session bus couldn't start it.",

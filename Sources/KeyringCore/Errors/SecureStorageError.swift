@@ -5,7 +5,8 @@ public import KeyringFoundation
 /// An error that a storage throws.
 ///
 /// Decide by its ``code``, and show ``message`` and ``recoverySuggestion`` to people. Its ``description``
-/// is one line for a log, and no text contains a secret.
+/// is one line for a log, and no text contains a secret. A program that prints only ``errorDescription`` shows both
+/// texts, too.
 public struct SecureStorageError: Error, Sendable, Equatable {
   /// An operation of a storage.
   public struct Operation: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -192,14 +193,16 @@ public struct SecureStorageError: Error, Sendable, Equatable {
 extension SecureStorageError: CustomStringConvertible, LocalizedError {
   /// All information about the error in one line, without any secret.
   public var description: String {
-    let cause = underlying.map { " [\($0)]" } ?? ""
-    return """
-      \(backendName): \(operation) failed (\(code)). \(message) \(fields.recoverySuggestion)\(cause)
-      """
+    "\(backendName): \(operation) failed (\(code)). \(text)"
   }
 
-  /// The message of the error.
-  public var errorDescription: String? { message }
+  /// The message of the error, what to do about it, and the underlying error.
+  public var errorDescription: String? { text }
+
+  private var text: String {
+    "\(message) \(fields.recoverySuggestion)\(underlying.map { " [\($0)]" } ?? "")"
+  }
+
   /// The message of the underlying error.
   public var failureReason: String? { underlying?.text }
 }

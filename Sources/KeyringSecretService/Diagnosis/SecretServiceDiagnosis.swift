@@ -160,34 +160,17 @@ struct SecretServiceDiagnosis {
   }
 
   private mutating func addBus() async -> BusNames? {
-    var address = storage.options.busAddress.map { BusAddress(text: $0) }
+    let address = storage.options.busAddress
     do throws(DBusError) {
-      let found = if let address { address } else { try BusAddress.ofSession() }
-      address = found
+      let found = if let address { BusAddress(text: address) } else { try BusAddress.ofSession() }
       let names = try await names(at: found)
       diagnosis.add("session bus", found.text)
       return names
     } catch {
-      diagnosis.add("session bus", noBus(error, at: address))
+      let opening = SecretSession.OpeningFailure(connecting: error, to: address)
+      diagnosis.add("session bus", opening.error(.diagnose, of: storage))
       return nil
     }
-  }
-
-  private func noBus(_ cause: DBusError, at address: BusAddress?) -> SecureStorageError {
-    let opening = SecretSession.OpeningFailure(connecting: cause)
-    let code = opening.code
-    guard code == .noSessionBus, let address, opening.message == nil || address.foreignOwner != nil
-    else { return opening.error(.diagnose, of: storage) }
-    var error = storage.error(
-      code, during: .diagnose,
-      message: "No D-Bus session bus can be reached at \"\(address.text)\".",
-      underlying: cause.underlying)
-    if let owner = address.foreignOwner {
-      error.message = "The session bus at \"\(address.text)\" belongs to user \(owner)."
-      error.recoverySuggestion =
-        "Run the program as that user instead of with sudo, or use another storage."
-    }
-    return error
   }
 
   /// Asks the bus itself for its names, over a connection without a session.

@@ -119,7 +119,7 @@ final class SignalLoop {
         new.whenClosed { [monitor] in monitor.wake() },
       ]
     } catch {
-      throw .init(connecting: error)
+      throw .init(connecting: error, to: address)
     }
   }
 

@@ -152,14 +152,17 @@ final class Operation: ProviderClient {
     storage.error(
       code, during: operation, message: message,
       recoverySuggestion: recoverySuggestion
-        ?? (options.interaction == .never ? nil : Self.withoutAsking[code]),
+        ?? Self.withoutAsking[code].map {
+          $0 + (options.interaction == .never ? ", or allow this program to show prompts." : ".")
+        },
       underlying: underlying)
   }
 
-  /// The recovery suggestions if the keyring is already allowed to ask.
+  /// The recovery suggestions that need no prompt, without the end of the sentence.
   private static let withoutAsking: [SecureStorageError.Code: String] = [
-    .locked: "Unlock it in your keyring manager or by logging in.",
-    .noDefaultCollection: "Create one in your keyring manager and make it the default.",
+    .locked: "Unlock it with keyring-tool unlock, in your keyring manager or by logging in",
+    .noDefaultCollection:
+      "Create one with keyring-tool unlock, or in your keyring manager as the default one",
   ]
 
   func unexpectedAnswer(_ text: String) -> SecureStorageError {

@@ -127,7 +127,7 @@ struct SecretPortal {
 
   private func failure(_ cause: DBusError, isConnected: Bool) -> SecureStorageError {
     if !isConnected {
-      let opening = SecretSession.OpeningFailure(connecting: cause)
+      let opening = SecretSession.OpeningFailure(connecting: cause, to: options.busAddress)
       return request.error(
         opening.code, opening.message, recoverySuggestion: opening.recoverySuggestion,
         underlying: cause.underlying)

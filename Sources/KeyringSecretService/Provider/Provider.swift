@@ -374,18 +374,17 @@ extension Provider {
   }
 
   /// The recovery suggestion if the keyring is allowed to ask, but no program shows its prompts.
-  ///
-  /// gcr shows those of gnome-keyring 42.1. KWallet 5.103 and KeePassXC 2.7.4 show their own.
-  static let withoutPrompter = """
-    Unlock it in your keyring manager, by logging in or with keyring-tool unlock, or install gcr, which shows its prompts.
-    """
+  static let withoutPrompter = "Unlock it" + withoutWindow
 
   /// The recovery suggestion if no program shows the keyring's prompts, and there is nothing to unlock.
+  static let withoutPrompterOrDefault = "Create one" + withoutWindow
+
+  /// The ways to unlock or create a collection without a window.
   ///
-  /// gcr shows those of gnome-keyring 42.1. KWallet 5.103 and KeePassXC 2.7.4 show their own.
-  static let withoutPrompterOrDefault = """
-    Create one by logging out and in again, or in your keyring manager as the default one, or install gcr, \
-    which shows the keyring's prompts.
+  /// gcr shows the prompts of gnome-keyring 42.1. KWallet 5.103 and KeePassXC 2.7.4 show their own.
+  private static let withoutWindow = """
+     with keyring-tool unlock at a terminal, with keyring-tool unlock --password-stdin elsewhere, or by logging out \
+    and in again. On a desktop, install gcr, which shows the keyring's prompts.
     """
 }
 

@@ -208,7 +208,8 @@ extension SecretServiceStorage {
     do throws(DBusError) {
       try LibSecret.load()
     } catch {
-      throw SecretSession.OpeningFailure(connecting: error).error(operation, of: self)
+      throw SecretSession.OpeningFailure(connecting: error, to: options.busAddress)
+        .error(operation, of: self)
     }
   }
 

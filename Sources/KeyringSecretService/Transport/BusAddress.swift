@@ -3,6 +3,7 @@
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
 internal import KeyringLibc
+internal import KeyringStorage
 
 /// The address of a bus, with the details for messages to people: the socket and its owner.
 struct BusAddress {
@@ -31,9 +32,15 @@ struct BusAddress {
   }
 
   /// Returns the ID of a file's owner, or `nil` if there is no such file.
+  ///
+  /// If only the owner may look for it, that is the owner of its directory.
   private static func owner(of path: String) -> UInt32? {
     var status = stat()
-    return stat(path, &status) == 0 ? status.st_uid : nil
+    if stat(path, &status) == 0 { return status.st_uid }
+    guard errno == EACCES, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
+      return nil
+    }
+    return owner(of: String(path[..<slash]))
   }
 
   /// Returns the address of the session bus.
@@ -57,14 +64,31 @@ struct BusAddress {
   ///
   /// A program on another bus may have a keyring with files of its own.
   static var isOfLogin: Bool {
-    guard let directory = g_getenv("XDG_RUNTIME_DIR") else { return false }
-    return (try? ofSession())?.socket == String(cString: directory) + "/bus"
+    guard let socket = (try? ofSession())?.socket else { return false }
+    let directory = g_getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
+    return [directory, directoryOfUser].contains { $0.map { $0 + "/bus" } == socket }
   }
 
-  /// The directory of the user's bus, which a program of cron doesn't find, or `nil` if the user has no bus.
-  static var runtimeDirectoryOfUser: String? {
-    let directory = "/run/user/\(geteuid())"
-    return owner(of: directory + "/bus") == geteuid() ? directory : nil
+  /// The directory of this user's bus, which a program of cron isn't told.
+  private static var directoryOfUser: String { "/run/user/\(geteuid())" }
+
+  /// Returns what to do if there is no session bus at the known address, or none is known.
+  ///
+  /// - Parameter address: The known address.
+  /// - Returns: The suggestion, or `nil` if there is no other bus.
+  static func suggestion(insteadOf address: BusAddress?) -> String? {
+    let socket = directoryOfUser + "/bus"
+    if address?.socket != socket, owner(of: socket) == geteuid() {
+      return """
+        Set DBUS_SESSION_BUS_ADDRESS=unix:path=\(socket), where this user's bus is, for example in the crontab.
+        """
+    }
+    guard let user = EnvironmentVariable.text("SUDO_UID"), user != "\(geteuid())" else {
+      return nil
+    }
+    return """
+      Run the program without sudo. The session bus and its keyring belong to user \(user.excerpt).
+      """
   }
 }
 #endif

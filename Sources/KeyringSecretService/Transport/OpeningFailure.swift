@@ -43,8 +43,15 @@ extension SecretSession {
     /// Creates a failure to connect to the bus.
     ///
     /// It also stands for a bus that doesn't answer, and for a missing library. The keyring isn't at fault.
-    convenience init(connecting cause: DBusError) {
+    ///
+    /// - Parameters:
+    ///   - cause: The failure.
+    ///   - address: The address of the bus, or `nil` for the session bus.
+    convenience init(connecting cause: DBusError, to address: String?) {
       let code = cause.codeWhileConnecting
+      // Without GLib, there is no address either.
+      let bus =
+        code == .noSessionBus ? address.map { BusAddress(text: $0) } ?? (try? .ofSession()) : nil
       switch code {
       case .noProvider:
         self.init(
@@ -55,6 +62,12 @@ extension SecretSession {
         self.init(
           code, cause, "The program can't load libsecret.",
           recoverySuggestion: "Install libsecret again, with the libraries that it needs.")
+      case .noSessionBus where bus?.foreignOwner != nil:
+        self.init(
+          code, cause,
+          "The session bus at \"\(bus?.text.excerpt ?? "")\" belongs to user \(bus?.foreignOwner ?? 0).",
+          recoverySuggestion:
+            "Run the program as that user, for example without sudo, or use another storage.")
       case .noSessionBus where cause.refusesUser:
         self.init(
           code, cause, "The session bus refused the user of this program.",
@@ -74,12 +87,13 @@ extension SecretSession {
           code, cause, "The address of the session bus is a network connection without encryption.",
           recoverySuggestion:
             "Use the address of a socket, which ssh can forward from another machine.")
-      case .noSessionBus where cause === DBusError.noAddress:
+      case .noSessionBus:
+        let suggestion = address == nil ? BusAddress.suggestion(insteadOf: bus) : nil
         self.init(
           code, cause,
-          recoverySuggestion: BusAddress.runtimeDirectoryOfUser.map {
-            "Set XDG_RUNTIME_DIR to \($0), where this user's bus is."
-          })
+          bus.map { "No D-Bus session bus can be reached at \"\($0.text.excerpt)\"." }
+            ?? suggestion.map { _ in "The program isn't told where the session bus is." },
+          recoverySuggestion: suggestion)
       default: self.init(code, cause)
       }
     }

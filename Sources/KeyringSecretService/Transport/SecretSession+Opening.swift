@@ -22,7 +22,7 @@ extension SecretSession {
     do throws(DBusError) {
       connection = try await .open(address: address, until: deadline)
     } catch {
-      throw OpeningFailure(connecting: error)
+      throw OpeningFailure(connecting: error, to: address)
     }
     do throws(DBusError) {
       return try await connection.startingProvider(until: deadline) { () async throws(DBusError) in

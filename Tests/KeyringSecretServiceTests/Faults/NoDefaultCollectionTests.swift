@@ -27,14 +27,16 @@ import Testing
 
   @Test(arguments: [StorageUse.save, .add, .propertyWrite, .lock, .unlock])
   func `a use that may not ask fails without a default collection`(use: StorageUse) {
-    use.expectFailure(.noDefaultCollection, bus.storage(.never), recoverySuggestion: "Create one")
+    use.expectFailure(
+      .noDefaultCollection, bus.storage(.never),
+      recoverySuggestion: "Create one with keyring-tool unlock")
   }
 
   @Test(arguments: [StorageUse.save, .add, .propertyWrite])
   func `a save fails if no program can ask for a new collection`(use: StorageUse) {
     let error = use.expectFailure(
       .noDefaultCollection, bus.storage(), cause: "no program shows its prompt",
-      recoverySuggestion: "Create one")
+      recoverySuggestion: "Create one with keyring-tool unlock at a terminal")
     #expect(error?.recoverySuggestion?.contains("allow") == false)
     // A diagnosis says the same.
     #expect(bus.storage().diagnose().failure?.code == error?.code)

@@ -37,7 +37,8 @@ import Testing
     try keyring.kill()
     for use in StorageUse.allCases {
       use.expectFailure(
-        .noProvider, storage, cause: "org.freedesktop.secrets", recoverySuggestion: "start one")
+        .noProvider, storage, cause: "org.freedesktop.secrets",
+        recoverySuggestion: "Install gnome-keyring")
     }
     try keyring.start()
     #expect(try storage.password(for: StorageUse.key) == "s3cret")

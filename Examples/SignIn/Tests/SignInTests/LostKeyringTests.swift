@@ -17,7 +17,7 @@ struct LostKeyringTests {
     try person.leaveAndReturn()
     try person.see(
       "The keyring can’t be used.", "No program on the session bus provides a keyring.",
-      "Install and start one: gnome-keyring, KWallet or KeePassXC.")
+      "Install gnome-keyring, which starts when it's needed, or start KWallet or KeePassXC.")
     try person.click("Close")
     #expect(try person.app.finish().status == 0)
   }
