@@ -22,6 +22,10 @@ FILE = re.compile(
     r"^(@Test|@Suite|@main|@Observable|extension |protocol |final class \w+: XCTestCase)", re.MULTILINE)
 
 
+# A clause that names a code, and no clause after it
+LAST_CODE = re.compile(r"^( *)\} catch [\w.]*\.\w.*\{\n(?:(?!\1\}).*\n)*\1\}(?! catch)", re.MULTILINE)
+
+
 class Sample:
     def __init__(self, path, first, comment, lines, earlier):
         self.path, self.first, self.comment, self.lines = path, first, comment, lines
@@ -145,6 +149,17 @@ def problem(sample, directory, compiler):
     return None
 
 
+def crashes(path):
+    """Yields what crashes the compiler, or the program, in a file with Swift."""
+    with open(path, encoding="utf-8") as file:
+        text = re.sub(r"^ */// ?", "", file.read(), flags=re.MULTILINE)
+    for match in LAST_CODE.finditer(text):
+        line = text[: match.start()].count("\n") + 1
+        yield f"{path}:{line}: Swift 6.3 may crash, because no plain catch follows the clause with a code."
+    if path == "README.md" and re.search("^(?:let .* = )?try ", text, re.MULTILINE):
+        yield f"{path}: In main.swift, an error of this statement ends the program as after a crash."
+
+
 def main():
     directory, *compiler = sys.argv[1:]
     files = ["README.md"] + sorted(glob.glob("Sources/*/Documentation.docc/*.md"))
@@ -153,6 +168,8 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = pool.map(lambda sample: problem(sample, directory, compiler), compiled)
         problems = [text for text in results if text]
+    swift = glob.glob("Sources/**/*.swift", recursive=True) + glob.glob("Examples/**/*.swift", recursive=True)
+    problems += [text for path in files + swift for text in crashes(path)]
     for text in problems:
         print(text, file=sys.stderr)
     print(f"{len(compiled)} samples {'compiled' if compiler else 'written'},"
