@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if !Configuration
-/// A provider of swift-configuration that reads secret values from any storage.
+public import KeyringStorage
+
+// This declaration gives a helpful message to programs that use the module without its trait. A type couldn't conform to
+// the protocol of providers, which isn't known here. The result of a function can have any type.
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// Unavailable: swift-keyring was built without the trait Configuration.
 @available(
   *, unavailable,
-  message: "turn on the trait: .package(url: …, traits: [.defaults, \"Configuration\"])"
+  message: "Turn on swift-keyring's trait in Package.swift: traits: [.defaults, \"Configuration\"]"
 )
-public struct SecureStorageProvider {}
+public func SecureStorageProvider<NeedsTheTraitConfiguration>(
+  _ storage: any SecureStorage, service: String, accessGroup: String? = nil, name: String? = nil
+) -> NeedsTheTraitConfiguration { fatalError() }
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if Etcd
 /// The files that an app needs for encrypted connections to an etcd cluster, in the PEM format.
 public struct EtcdTLS: Sendable {
   let authorities: String
@@ -28,4 +27,3 @@ public struct EtcdTLS: Sendable {
     (certificate, privateKey) = (nil, nil)
   }
 }
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if Etcd
 public import KeyringCore
 
 /// A user of an etcd cluster.
@@ -17,4 +16,3 @@ public struct EtcdUser: Sendable {
     (self.name, self.password) = (name, password)
   }
 }
-#endif

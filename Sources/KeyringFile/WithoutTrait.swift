@@ -2,16 +2,30 @@
 
 #if !EncryptedFile
 public import KeyringSealing
+public import KeyringStorage
 
-// These declarations give a helpful message to programs that use the module without its trait.
+// These declarations give a helpful message to programs that use the module without its trait. The storage conforms, so
+// that the compiler says nothing else where a storage is expected.
 
 /// Unavailable: swift-keyring was built without the trait EncryptedFile.
 @available(
   *, unavailable,
   message: "Turn on swift-keyring's trait in Package.swift: traits: [.defaults, \"EncryptedFile\"]"
 )
-public struct EncryptedFileStorage {
+public struct EncryptedFileStorage: ImmediateStorage, ObservableStorage {
   /// Creates a storage; unavailable without the trait.
-  public init(at path: String, key: KeySource) {}
+  public init(at path: String, key: KeySource, timeout: Duration = .zero) {}
+  /// Changes the key; unavailable without the trait.
+  public func changeKey(to key: KeySource) throws {}
+  /// Saves nothing; unavailable without the trait.
+  public func save(_ item: SecureItem, mode: SaveMode) {}
+  /// Finds nothing; unavailable without the trait.
+  public func items(matching query: ItemQuery) -> [SecureItem] { [] }
+  /// Removes nothing; unavailable without the trait.
+  public func removeItems(matching query: ItemQuery) -> Int { 0 }
+  /// Observes nothing; unavailable without the trait.
+  public func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) -> StorageSubscription { fatalError() }
 }
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if Sealing
 public import KeyringStorage
 
 /// A storage's request for its key, which a ``KeySource`` answers.
@@ -57,4 +56,3 @@ public struct KeyRequest: Sendable {
     }
   }
 }
-#endif

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import KeyringFile
+public import KeyringSealing
 internal import KeyringSecretService
 internal import KeyringStorage
-
-#if EncryptedFile
-public import KeyringSealing
-#endif
 
 extension FirstAvailableStorage {
   #if EncryptedFile
@@ -54,6 +51,16 @@ extension FirstAvailableStorage {
         recoverySuggestion: "Turn it on in Package.swift: traits: [.defaults, \"EncryptedFile\"]")
     }
   }
+
+  /// Unavailable: swift-keyring was built without the trait EncryptedFile.
+  @available(
+    *, unavailable,
+    message:
+      "Turn on swift-keyring's trait in Package.swift: traits: [.defaults, \"EncryptedFile\"]"
+  )
+  public static func automatic(
+    prefersFile: Bool = false, key: KeySource, named name: String? = nil
+  ) -> FirstAvailableStorage { automatic(prefersFile: prefersFile, named: name) }
   #endif
 
   private static func automatic(

@@ -1,23 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if !Sealing
-// These declarations give a helpful message to programs that use the module without its trait.
+public import KeyringStorage
+
+// These declarations give a helpful message to programs that use the module without its trait. They have the types of
+// the real ones, so that the compiler says nothing else.
 
 /// Unavailable: swift-keyring was built without the trait EncryptedFile.
 @available(
   *, unavailable,
   message: "Turn on swift-keyring's trait in Package.swift: traits: [.defaults, \"EncryptedFile\"]"
 )
-public struct KeySource {
+public struct KeySource: Sendable {
+  /// A closure that returns a key; unavailable without the trait.
+  public typealias Reading = @Sendable (KeyRequest) async throws(SecureStorageError) -> Secret
+  /// The location of a credential's key; unavailable without the trait.
+  public enum SystemdCredentialKey: Sendable { case automatic, tpm, host }
+  /// The credentials of systemd-creds; unavailable without the trait.
+  public enum SystemdCredentialScope: Sendable { case system, user }
+
   /// Creates a source; unavailable without the trait.
-  public init(named name: String, _ read: Any) {}
+  public init(named name: String, _ read: @escaping Reading) {}
 
   private init() {}
 
   /// Creates a source; unavailable without the trait.
-  public static func passphrase(_ passphrase: Any) -> KeySource { KeySource() }
+  public static func passphrase(_ passphrase: Secret) -> KeySource { KeySource() }
   /// Creates a source; unavailable without the trait.
-  public static func passphrase(asking ask: Any) -> KeySource { KeySource() }
+  public static func passphrase(asking ask: @escaping Reading) -> KeySource { KeySource() }
   /// Creates a source; unavailable without the trait.
   public static func typedPassphrase() -> KeySource { KeySource() }
   /// Creates a source; unavailable without the trait.
@@ -26,18 +36,23 @@ public struct KeySource {
   public static func systemdCredential(_ name: String) -> KeySource { KeySource() }
   /// Creates a source; unavailable without the trait.
   public static func systemdCredential(
-    at path: String, named name: String = "", encryptedWith key: Any = (), for scope: Any = ()
+    at path: String, named name: String = "", encryptedWith key: SystemdCredentialKey = .automatic,
+    for scope: SystemdCredentialScope = .system
   ) -> KeySource { KeySource() }
   /// Creates a source; unavailable without the trait.
-  public static func key(_ key: Any) -> KeySource { KeySource() }
+  public static func key(_ key: Secret) -> KeySource { KeySource() }
   /// Creates a source; unavailable without the trait.
   public static func command(_ words: [String]) -> KeySource { KeySource() }
   /// Creates a source; unavailable without the trait.
   public static func passphrase(command words: [String]) -> KeySource { KeySource() }
   /// Returns a source; unavailable without the trait.
-  public func held(for duration: Duration, in keyring: Any = ()) -> KeySource { self }
+  public func held(for duration: Duration, in keyring: KernelKeyring = .session) -> KeySource {
+    self
+  }
   /// Creates a source; unavailable without the trait.
-  public static func storage(_ storage: Any, key: Any) -> KeySource { KeySource() }
+  public static func storage(_ storage: any SecureStorage, key: ItemKey) -> KeySource {
+    KeySource()
+  }
   /// Creates a source; unavailable without the trait.
   public static func secretPortal(tokenFile: String? = nil) -> KeySource { KeySource() }
 }
@@ -47,5 +62,5 @@ public struct KeySource {
   *, unavailable,
   message: "Turn on swift-keyring's trait in Package.swift: traits: [.defaults, \"EncryptedFile\"]"
 )
-public struct KeyRequest {}
+public enum KernelKeyring: Sendable { case session, persistent }
 #endif
