@@ -90,17 +90,18 @@ struct SecretServiceDiagnosis {
         // A second attempt starts over.
         latest = diagnosis
         stage = "session"
-        try await call.addProvider(to: &latest)
-        call.addSession(to: &latest)
+        let keyring = KeyringExamination(call)
+        try await keyring.addProvider(to: &latest)
+        keyring.addSession(to: &latest)
         if latest.failure != nil { return }
         stage = "collection"
-        try await call.addCollectionFiles(to: &latest)
-        hindrance = try await call.addCollection(to: &latest, mayAsk: mayAsk)
+        try await keyring.addCollectionFiles(to: &latest)
+        hindrance = try await keyring.addCollection(to: &latest, mayAsk: mayAsk)
         if latest.failure != nil { return }
         stage = "search"
         // A keyring may answer everything else and hang in a search.
-        _ = try await call.search([ItemKey.probe().ownAttributes], with: [])
-        if hindrance == nil, call.addQuestion(to: &latest, mayAsk: mayAsk) {
+        _ = try await ItemFinder(call).search([ItemKey.probe().ownAttributes], with: [])
+        if hindrance == nil, keyring.addQuestion(to: &latest, mayAsk: mayAsk) {
           hindrance = "Store a secret to see whether it works."
         }
       }

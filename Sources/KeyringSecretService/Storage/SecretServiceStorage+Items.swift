@@ -23,7 +23,7 @@ extension SecretServiceStorage: AsynchronousStorage {
     defer { ChangeMonitor.noteWrite(of: item.key, at: options.busAddress) }
     try await perform(.save, lockedOn: item.key, mayRepeatWrites: mode != .add) {
       (call) async throws(SecureStorageError) in
-      try await call.save(item, mode: mode)
+      try await ItemWriter(call).save(item, mode: mode)
     }
   }
 
@@ -46,7 +46,7 @@ extension SecretServiceStorage: AsynchronousStorage {
     let found = await Result { () async throws(SecureStorageError) in
       try await perform(.read) { (call) async throws(SecureStorageError) in
         if let reporter { call.whenLooking = { reporter.report($0, of: $1) } }
-        return try await call.selectedItems(matching: query)
+        return try await ItemFinder(call).selectedItems(matching: query)
       }
     }
     await reporter?.finish()
@@ -86,7 +86,7 @@ extension SecretServiceStorage: AsynchronousStorage {
     return try await perform(.read, prefetching: questions) {
       (call) async throws(SecureStorageError) in
       (call.whenAsking, call.whenRenewed) = (whenAsking, whenRenewed)
-      return try await call.items(for: keys, details)
+      return try await ItemFinder(call).items(for: keys, details)
     }
   }
 
@@ -98,15 +98,16 @@ extension SecretServiceStorage: AsynchronousStorage {
     defer { ChangeMonitor.noteWrite(of: query.key, at: options.busAddress) }
     var selected: [[StoredItem]]?
     try await perform(.remove) { (call) async throws(SecureStorageError) in
+      let writer = ItemWriter(call)
       // If the first try removed something before its session was lost, the second try must not remove
       // the items that the query selects next.
       try await call.repeatingRefusedChanges { () async throws(SecureStorageError) in
         let items =
-          if let selected { try await call.itemsStillPresent(of: selected) } else {
-            try await call.itemsToRemove(matching: query)
+          if let selected { try await writer.itemsStillPresent(of: selected) } else {
+            try await writer.itemsToRemove(matching: query)
           }
         selected = selected ?? items
-        try await call.remove(items)
+        try await writer.remove(items)
       }
     }
     return selected?.count ?? 0

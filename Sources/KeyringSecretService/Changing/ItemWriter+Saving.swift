@@ -4,7 +4,7 @@
 internal import KeyringFoundation
 internal import KeyringStorage
 
-extension Operation {
+extension ItemWriter {
   /// Stores an item.
   ///
   /// The secret of an item changes in one message, so the old item or the new one is there at every moment.
@@ -14,19 +14,19 @@ extension Operation {
     let extra = item.attributes ?? [:]
     try refuseUnusable(
       extra.isEmpty ? item.key.attributes : item.key.attributes.merging(extra) { $1 }, of: item.key)
-    if let secret = item.secret, provider.refuses(secret) {
-      var error = failure(
-        .invalidArgument, "\(provider.keyringName) can't store a secret with \"{REF:…}\".",
+    if let secret = item.secret, call.provider.refuses(secret) {
+      var error = call.failure(
+        .invalidArgument, "\(call.provider.keyringName) can't store a secret with \"{REF:…}\".",
         recoverySuggestion: "Store it in another keyring.")
       error.argument = "secret"
       throw error
     }
     // What an addition doesn't find may be in another collection.
-    createsCollection = mode == .addOrReplace
+    call.createsCollection = mode == .addOrReplace
     var vanished: Set<ObjectPath> = []
     // While an item was locked, another one may have appeared.
-    try await repeatingRefusedChanges { () async throws(SecureStorageError) in
-      while try await !saveUndisturbed(item, mode: mode, &vanished) { try checkRepetition() }
+    try await call.repeatingRefusedChanges { () async throws(SecureStorageError) in
+      while try await !saveUndisturbed(item, mode: mode, &vanished) { try call.checkRepetition() }
     }
   }
 
@@ -35,17 +35,17 @@ extension Operation {
     _ item: SecureItem, mode: SaveMode, _ vanished: inout Set<ObjectPath>
   ) async throws(SecureStorageError) -> Bool {
     let (stored, incomplete, areOnDisk) = try await replaceableItems(by: item, mode: mode)
-    if mode == .add, !stored.isEmpty { throw failure(.itemAlreadyExists) }
-    if mode == .add, !provider.keepsItemPaths {
+    if mode == .add, !stored.isEmpty { throw call.failure(.itemAlreadyExists) }
+    if mode == .add, !call.provider.keepsItemPaths {
       return try await taking(additionsOf: item.key) { () async throws(SecureStorageError) in
         // Another program may have added the item, or may just have been adding it.
         let (stored, incomplete, _) = try await replaceableItems(by: item, mode: mode)
-        if !stored.isEmpty { throw failure(.itemAlreadyExists) }
+        if !stored.isEmpty { throw call.failure(.itemAlreadyExists) }
         try await remove(incomplete)
         return try await create(item, mode: mode)
       }
     }
-    if mode == .update, stored.isEmpty { throw failure(.itemNotFound) }
+    if mode == .update, stored.isEmpty { throw call.failure(.itemNotFound) }
     guard let valid = stored.first else {
       // A second item beside one of these would be refused or removed. The save fails if the keyring refuses to
       // remove one.
@@ -66,33 +66,8 @@ extension Operation {
     case .vanished:
       // Some providers also report that if they computed another key for the session. A new session solves
       // that.
-      if !vanished.insert(valid.path).inserted { throw unusableSession() }
+      if !vanished.insert(valid.path).inserted { throw call.unusableSession() }
       return false
-    }
-  }
-
-  /// Removes items that readers don't use, as far as that is possible.
-  func removeIfPossible(_ items: [StoredItem]) async throws(SecureStorageError) {
-    if items.isEmpty { return }
-    try await cleaningUp { () async throws(SecureStorageError) in try await remove(items) }
-  }
-
-  /// Runs a closure that removes items that readers don't use, as far as that is possible.
-  ///
-  /// The new value of a save may be stored already. The save therefore doesn't fail if the keyring refuses to
-  /// remove an old one, or if the user declines or doesn't answer. The next save tries again. If the keyring
-  /// is lost or hangs, it may not keep the new value either.
-  ///
-  /// - Parameter body: The closure.
-  /// - Throws: `SecureStorageError` if the keyring is lost or hangs, or if the task was cancelled.
-  func cleaningUp(
-    _ body: () async throws(SecureStorageError) -> Void
-  ) async throws(SecureStorageError) {
-    do throws(SecureStorageError) {
-      try await body()
-    } catch {
-      if error.code == .connectionLost { throw error }
-      try checkDeadline()
     }
   }
 
@@ -114,50 +89,28 @@ extension Operation {
     let stored: [StoredItem]
     do throws(SecureStorageError) {
       // An addition that finds an item changes nothing, so nothing could be refused.
-      stored = try await storedItems(
+      stored = try await finder.storedItems(
         for: key, needsAttributesOnly: mode != .add && item.hasSecretOnly)
     } catch {
-      throw mode == .add && error.code == .ambiguous ? failure(.itemAlreadyExists) : error
+      throw mode == .add && error.code == .ambiguous ? call.failure(.itemAlreadyExists) : error
     }
     let own = stored.filter(\.isOwn)
     // A single item is replaced regardless of its secret, so the secret isn't fetched.
-    let isRegardless = mode == .addOrReplace && (item.secret != nil || !provider.delaysSecrets)
+    let isRegardless = mode == .addOrReplace && (item.secret != nil || !call.provider.delaysSecrets)
     guard own.count > (isRegardless ? 1 : 0) else { return (stored, [], false) }
-    let request = ItemFetch(own.map(\.path), .secret, in: session)
+    let request = ItemFetch(own.map(\.path), .secret, in: call.session)
     // With a single item, nothing can be removed afterwards.
     let question: [MethodCall] =
-      own.count > 1 && provider.quietTime != nil
+      own.count > 1 && call.provider.quietTime != nil
       ? [.modified(ofCollection: own[0].path.collection)] : []
-    var answers = try await send(request.messages + question)
-    let areOnDisk = question.isEmpty ? false : wasQuiet(answers.removeLast())
-    let incomplete = try await contents(of: Set(request.paths), request, answers).incomplete
+    var answers = try await call.send(request.messages + question)
+    let areOnDisk = question.isEmpty ? false : call.wasQuiet(answers.removeLast())
+    let incomplete = try await finder.contents(of: Set(request.paths), request, answers).incomplete
     if incomplete.isEmpty { return (stored, [], areOnDisk) }
     return (
-      try await storedItems(for: key, ignoring: incomplete),
+      try await finder.storedItems(for: key, ignoring: incomplete),
       own.filter { incomplete.contains($0.path) }, areOnDisk
     )
-  }
-
-  /// Throws an error if an item can't have these attributes.
-  ///
-  /// The provider reserves some attributes for itself, and others make it create an item with another secret.
-  func refuseUnusable(
-    _ attributes: [String: String], of key: ItemKey
-  ) throws(SecureStorageError) {
-    func refuse(_ name: String, _ message: String) -> SecureStorageError {
-      var error = failure(.invalidArgument, message)
-      error.argument = key.attributes[name] == nil ? "attributes" : "key"
-      return error
-    }
-    if let name = attributes.keys.filter(provider.reserves).min() {
-      throw refuse(name, "The keyring reserves the attribute \"\(name)\".")
-    }
-    if let (name, _) = provider.attributesChangingSecrets.first(where: { attributes[$0] == $1 }) {
-      throw refuse(
-        name,
-        "The keyring would change the secret of an item with this value of the attribute \"\(name)\"."
-      )
-    }
   }
 
   // MARK: New items
@@ -166,7 +119,7 @@ extension Operation {
   private func create(
     _ item: SecureItem, mode: SaveMode
   ) async throws(SecureStorageError) -> Bool {
-    let secret = try storage.requireSecret(item)
+    let secret = try call.storage.requireSecret(item)
     let attributes = item.key.newAttributes.merging(item.attributes ?? [:]) { $1 }
       .marking(secret)
     let label = item.label ?? item.key.defaultLabel
@@ -174,7 +127,7 @@ extension Operation {
     // this moment would stay next to this one.
     let mayBeBeside =
       mode == .add || item.attributes?.isEmpty == false || secret.count == 0
-      || mayNeedBinaryForm(secret) || !provider.changesOneItem
+      || mayNeedBinaryForm(secret) || !call.provider.changesOneItem
     let created = try await createAnotherItem(
       besides: mayBeBeside ? item.key : nil, attributes: attributes, label: label, secret: secret,
       replacing: mode != .add)
@@ -186,7 +139,7 @@ extension Operation {
     } else if mayBeBeside, !created.isAlone {
       try await removeSuperseded(item.key)
     }
-    record(created.path, of: item.key)
+    finder.record(created.path, of: item.key)
     return true
   }
 
@@ -196,11 +149,11 @@ extension Operation {
   private func isFirst(
     _ path: ObjectPath, under key: ItemKey
   ) async throws(SecureStorageError) -> Bool {
-    let own = try await storedItems(for: key).filter(\.isOwn)
+    let own = try await finder.storedItems(for: key).filter(\.isOwn)
     // Another program has removed the item since. That doesn't undo the addition.
     if own.isEmpty { return true }
     // If paths don't show the order of two items of the same second, neither is the first.
-    return own.first?.path == path && (own.count == 1 || provider.keepsItemPaths)
+    return own.first?.path == path && (own.count == 1 || call.provider.keepsItemPaths)
   }
 }
 

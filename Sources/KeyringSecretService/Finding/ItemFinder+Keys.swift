@@ -3,7 +3,7 @@
 #if SecretService && os(Linux)
 internal import KeyringStorage
 
-extension Operation {
+extension ItemFinder {
   /// Finds the items with these keys in as few steps as possible.
   ///
   /// Most reads use this method. A key that was used before takes one step: the search for this package's
@@ -29,7 +29,7 @@ extension Operation {
     var items = search.items
     let unclear = search.unclear
     if !unclear.isEmpty { items.merge(try await itemsOnCloserLook(for: unclear, details)) { $1 } }
-    if provider.replacesAtOnce { return items }
+    if call.provider.replacesAtOnce { return items }
     return items.merging(try await reappearing(keys, items, details)) { $1 }
   }
 
@@ -41,10 +41,10 @@ extension Operation {
     // the secret of any other item.
     let search = KeySearch(
       keys.map { KeySearch.Entry($0, at: knownPath(of: $0)) }, details,
-      guessing: provider.listsLockedItems)
+      guessing: call.provider.listsLockedItems)
     // A default collection that changes by itself may have changed since the session was opened.
-    if let prefetchedReplies, !choosesCollection {
-      search.expect(prefetchedReplies.map { $0.child(0).paths })
+    if let replies = call.prefetchedReplies, !call.choosesCollection {
+      search.expect(replies.map { $0.child(0).paths })
     }
     return search
   }
@@ -80,10 +80,10 @@ extension Operation {
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     var gone: [ItemKey] = []
     for key in keys {
-      let name = ItemLocation(collection: options.collection, key: key)
+      let name = ItemLocation(collection: call.options.collection, key: key)
       let isThere = found[key] != nil
-      if !isThere, session.itemsThere[name] == true { gone.append(key) }
-      session.itemsThere[name] = isThere ? true : nil
+      if !isThere, call.session.itemsThere[name] == true { gone.append(key) }
+      call.session.itemsThere[name] = isThere ? true : nil
     }
     var items: [ItemKey: SecureItem] = [:]
     for time in Self.timesOfReplacement where !gone.isEmpty {
@@ -96,7 +96,7 @@ extension Operation {
 
   /// Sends the next messages for every key, all of them concurrently.
   private func advance(_ search: KeySearch) async throws(SecureStorageError) {
-    let flight = search.nextFlight(in: session)
+    let flight = search.nextFlight(in: call.session)
     let result =
       flight.unknown.isEmpty
       ? try await self.search(flight.attributeSets, with: flight.request.messages)

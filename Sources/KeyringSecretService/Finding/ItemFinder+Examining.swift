@@ -3,7 +3,7 @@
 #if SecretService && os(Linux)
 internal import KeyringStorage
 
-extension Operation {
+extension ItemFinder {
   /// Finds the items stored under a key.
   ///
   /// The result consists of this package's own items, with the valid one first, and then those of other programs that
@@ -32,7 +32,7 @@ extension Operation {
     let stored = try await examinedItems(
       unlocking: unlocking, havingAttributes: true, ofInterest: isOfInterest
     ) { () async throws(SecureStorageError) in
-      let mayBeRefused = provider.refusesWritesWhileLocked && !wasRefused
+      let mayBeRefused = call.provider.refusesWritesWhileLocked && !call.wasRefused
       let result = try await searchWhereItWas(
         key, ownAttributes, needsAttributesOnly && mayBeRefused ? .attributes : .metadata)
       if needsShared || result.found[0].count <= Self.fewItems { return result }
@@ -48,7 +48,8 @@ extension Operation {
       let closest = shared.filter { $0.schema == key.schema ?? key.kind.schema }
       if closest.count == 1, closest[0].schema != ItemKind.password.schema { return closest }
       let names = shared.map { "\"\($0.label)\" (\($0.path.text))" }.joined(separator: ", ")
-      throw failure(.ambiguous, "Several items of other programs match \(key): \(names.excerpt).")
+      throw call.failure(
+        .ambiguous, "Several items of other programs match \(key): \(names.excerpt).")
     }
     return shared
   }
@@ -62,8 +63,8 @@ extension Operation {
     guard let path = knownPath(of: key) else {
       return try await searchEverything([key.attributes])
     }
-    let request = ItemFetch([path], details, in: session)
-    let asksForLock = !provider.listsLockedItems
+    let request = ItemFetch([path], details, in: call.session)
+    let asksForLock = !call.provider.listsLockedItems
     var result =
       try await asksForLock
       ? searchEverything([key.attributes], with: request.messages)
@@ -154,8 +155,8 @@ extension Operation {
       let result = try await search()
       if unlocking, result.isLocked {
         unlockings += 1
-        if unlockings > Self.mostUnlockings { throw failure(.locked) }
-        try await unlock([lockableCollection()])
+        if unlockings > Self.mostUnlockings { throw call.failure(.locked) }
+        try await call.unlock([call.lockableCollection()])
         continue
       }
       let listed = result.found[0].filter { !gone.contains($0) }
@@ -173,18 +174,18 @@ extension Operation {
           $0.isLocked && !unlocked.contains($0.path) && isOfInterest($0)
         }.map(\.path)
         if !locked.isEmpty {
-          try await unlock(locked)
+          try await call.unlock(locked)
           unlocked.formUnion(locked)
           continue
         }
       }
-      let mayHideItems = !unlocking && result.isLocked && !provider.listsLockedItems
-      if mayHideItems || stored.contains(where: \.hidesAttributes) { throw failure(.locked) }
+      let mayHideItems = !unlocking && result.isLocked && !call.provider.listsLockedItems
+      if mayHideItems || stored.contains(where: \.hidesAttributes) { throw call.failure(.locked) }
       if stored.count == paths.count {
         return (stored.sorted { $0.replaces($1) }, isAll: paths.count == listed.count)
       }
       gone.formUnion(Set(paths).subtracting(stored.map(\.path)))
-      try checkRepetition()
+      try call.checkRepetition()
     }
   }
 
@@ -194,14 +195,14 @@ extension Operation {
   ) async throws(SecureStorageError) -> FetchedItems {
     let details = details.contains(.attributes) ? details : details.union(.metadata)
     var looked = 0
-    var contents = try await contents(of: ItemFetch(paths, details, in: session)) { answered in
+    var contents = try await contents(of: ItemFetch(paths, details, in: call.session)) { answered in
       // The secrets come last and don't count.
-      if looked < paths.count { whenLooking(min(answered, paths.count), paths.count) }
+      if looked < paths.count { call.whenLooking(min(answered, paths.count), paths.count) }
       looked = answered
     }
     let unclear = details.contains(.attributes) ? contents.unclear : contents.withoutAttributes
     contents.update(
-      unclear, from: try await self.contents(of: ItemFetch(unclear, .metadata, in: session)))
+      unclear, from: try await self.contents(of: ItemFetch(unclear, .metadata, in: call.session)))
     return contents
   }
 

@@ -27,7 +27,12 @@ extension SecretServiceStorage.Collection {
   }
 }
 
-extension Operation {
+/// The part of an operation that finds items.
+struct ItemFinder {
+  let call: Operation
+
+  init(_ call: Operation) { self.call = call }
+
   /// Finds the items, locked or not, that have all the attributes of a set.
   ///
   /// A found item exists. An item that isn't found may be hidden: see ``searchEverything(_:with:)``.
@@ -41,14 +46,14 @@ extension Operation {
     _ attributeSets: [[String: String]], with others: [MethodCall]
   ) async throws(SecureStorageError) -> SearchResult {
     let reply = try await sendToCollection { collection in
-      attributeSets.map { searchMessage(collection, $0) } + others
+      attributeSets.map { call.searchMessage(collection, $0) } + others
     }
     switch reply {
     case .noCollection: return try await noItems(attributeSets, with: others)
     case .hidesItems: return hiddenItems(attributeSets, without: others)
     case .answers(let answers):
       return SearchResult(
-        found: answers.prefix(attributeSets.count).map(itemPaths),
+        found: answers.prefix(attributeSets.count).map(call.itemPaths),
         answers: Array(answers.dropFirst(attributeSets.count)))
     }
   }
@@ -69,10 +74,10 @@ extension Operation {
   func searchEverything(
     _ attributeSets: [[String: String]], with others: [MethodCall] = []
   ) async throws(SecureStorageError) -> SearchResult {
-    let asksBefore = !provider.listsLockedItems
+    let asksBefore = !call.provider.listsLockedItems
     let reply = try await sendToCollection { collection in
       let question = MethodCall.isLocked(collection)
-      let searches = attributeSets.map { searchMessage(collection, $0) }
+      let searches = attributeSets.map { call.searchMessage(collection, $0) }
       return (asksBefore ? [question] : []) + searches + others + [question]
     }
     var answers: ArraySlice<Variant?>
@@ -86,19 +91,21 @@ extension Operation {
     let states = (answers.prefix(before) + answers.suffix(1)).compactMap(\.self)
     answers = answers.dropFirst(before).dropLast()
     let found = answers.prefix(attributeSets.count)
-    let paths = found.map(itemPaths)
+    let paths = found.map(call.itemPaths)
     let isComplete = !paths.contains(where: \.isEmpty)
     if !isComplete, states.count <= before {
       return try await searchWithoutCollection(attributeSets, with: others)
     }
     // A collection that exists and refuses to be searched is locked, too.
     var isLocked = found.contains { $0 == nil }
-    for state in states where try self.isLocked(state) { isLocked = true }
+    for state in states where try call.isLocked(state) { isLocked = true }
     // Nothing is known any more if the collection was locked in the meantime.
-    if asksBefore, let knownCollection, session.seenUnlocked[knownCollection] != nil {
-      session.seenUnlocked[knownCollection] = isLocked ? nil : .now
+    if asksBefore, let collection = call.knownCollection,
+      call.session.seenUnlocked[collection] != nil
+    {
+      call.session.seenUnlocked[collection] = isLocked ? nil : .now
     }
-    if !isLocked, !isComplete { try await confirmThatNoneIsElsewhere() }
+    if !isLocked, !isComplete { try await HiddenCollections(call).confirmThatNoneIsElsewhere() }
     return SearchResult(
       found: paths, answers: Array(answers.dropFirst(attributeSets.count)), isLocked: isLocked)
   }
@@ -107,10 +114,10 @@ extension Operation {
   private func searchWithoutCollection(
     _ attributeSets: [[String: String]], with others: [MethodCall]
   ) async throws(SecureStorageError) -> SearchResult {
-    if try await confirmThatThereIsNoCollection() {
+    if try await HiddenCollections(call).confirmThatThereIsNoCollection() {
       return try await noItems(attributeSets, with: others)
     }
-    try checkRepetition()
+    try call.checkRepetition()
     return try await searchEverything(attributeSets, with: others)
   }
 
@@ -118,7 +125,7 @@ extension Operation {
   private func noItems(
     _ attributeSets: [[String: String]], with others: [MethodCall]
   ) async throws(SecureStorageError) -> SearchResult {
-    SearchResult(found: attributeSets.map { _ in [] }, answers: try await send(others))
+    SearchResult(found: attributeSets.map { _ in [] }, answers: try await call.send(others))
   }
 
   /// Returns the result for a locked collection that hides its items, about which no message is sent.
@@ -147,17 +154,17 @@ extension Operation {
   private func sendToCollection(
     _ messages: (ObjectPath) -> [MethodCall]
   ) async throws(SecureStorageError) -> Reply {
-    while let collection = try await collection() {
+    while let collection = try await call.collection() {
       if try await hidesItems(collection) { return .hidesItems }
-      if knownCollection == collection {
-        if !choosesCollection { return .answers(try await send(messages(collection))) }
-        let questions = choiceQuestions
-        let answers = try await send(questions + messages(collection))
-        if try chooseCollection(from: answers) == collection {
+      if call.knownCollection == collection {
+        if !call.choosesCollection { return .answers(try await call.send(messages(collection))) }
+        let questions = call.choiceQuestions
+        let answers = try await call.send(questions + messages(collection))
+        if try call.chooseCollection(from: answers) == collection {
           return .answers(Array(answers.dropFirst(questions.count)))
         }
       }
-      try checkRepetition()
+      try call.checkRepetition()
     }
     return .noCollection
   }
@@ -170,107 +177,35 @@ extension Operation {
   /// Such a provider may crash if a search arrives between two steps of unlocking a collection. A search that waits for
   /// this answer arrives later. By then, another collection may be chosen.
   private func hidesItems(_ collection: ObjectPath) async throws(SecureStorageError) -> Bool {
-    if provider.listsLockedItems { return false }
-    if let time = session.seenUnlocked[collection], time.duration(to: .now) < Self.timeOfLock {
+    if call.provider.listsLockedItems { return false }
+    if let time = call.session.seenUnlocked[collection], time.duration(to: .now) < Self.timeOfLock {
       return false
     }
-    let questions = choosesCollection ? choiceQuestions : []
-    let answers = try await send(questions + [.isLocked(collection)])
-    if choosesCollection, try chooseCollection(from: answers) != collection { return false }
+    let questions = call.choosesCollection ? call.choiceQuestions : []
+    let answers = try await call.send(questions + [.isLocked(collection)])
+    if call.choosesCollection, try call.chooseCollection(from: answers) != collection {
+      return false
+    }
     guard let answer = answers[questions.count] else { return false }
-    let isLocked = try isLocked(answer)
-    session.seenUnlocked[collection] = isLocked ? nil : .now
+    let isLocked = try call.isLocked(answer)
+    call.session.seenUnlocked[collection] = isLocked ? nil : .now
     return isLocked
   }
 
-  /// Throws an error for a missing collection, unless that means that nothing is stored.
-  func expectNoCollection() throws(SecureStorageError) {
-    if !provider.listsAllCollections { throw noCollection() }
-  }
-}
-
-// MARK: - The searched collection
-
-extension Operation {
-  /// Returns the object that receives messages about the storage's collection.
-  ///
-  /// - Returns: The collection or its alias, or `nil` if no collection has the label. An alias doesn't
-  ///   always stand for a collection.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
-  func collection() async throws(SecureStorageError) -> ObjectPath? {
-    if let knownCollection { return knownCollection }
-    knownCollection =
-      if choosesCollection {
-        if let chosen = session.chosenCollection.withLock({ $0 }) {
-          chosen
-        } else {
-          try await chooseCollection()
-        }
-      } else if provider.hasAliasObjects, let alias = options.collection.alias {
-        ObjectPath.collection(aliased: alias)
-      } else {
-        try await path(of: options.collection)
-      }
-    return knownCollection
+  /// Returns the last known path of the item with a key.
+  func knownPath(of key: ItemKey) -> ObjectPath? {
+    call.session.itemPaths[ItemLocation(collection: call.options.collection, key: key)]
   }
 
-  /// Indicates whether the storage chooses one of all collections.
-  ///
-  /// It does if the default collection can change at any time.
-  var choosesCollection: Bool { isChosen(options.collection) }
-
-  /// Asks which collection stands for the default collection, if any, and remembers it.
-  func chooseCollection() async throws(SecureStorageError) -> ObjectPath? {
-    try chooseCollection(from: await send(choiceQuestions))
+  /// Remembers the path of the item with a key, or forgets it if the new path is `nil`.
+  func record(_ path: ObjectPath?, of key: ItemKey) {
+    call.session.itemPaths[ItemLocation(collection: call.options.collection, key: key)] = path
   }
 
-  /// Chooses a collection, and remembers it.
-  ///
-  /// The first collection by name is chosen, regardless of which one is in front.
-  private func chooseCollection(
-    from answers: [Variant?]
-  ) throws(SecureStorageError) -> ObjectPath? {
-    let chosen = try chosen(from: answers)
-    session.chosenCollection.withLock { $0 = chosen }
-    knownCollection = chosen
-    return chosen
-  }
-}
-
-extension ProviderClient {
-  /// Returns `true` if one of all collections is chosen for the storage.
-  ///
-  /// That's the case if the provider's default collection changes by itself.
-  func isChosen(_ collection: SecretServiceStorage.Collection) -> Bool {
-    collection == .default && !provider.keepsDefaultCollection
-  }
-
-  /// The messages whose answers show which collection is chosen.
-  var choiceQuestions: [MethodCall] {
-    [.collections()] + (provider.mayAliasSession ? [.readAlias("session")] : [])
-  }
-
-  /// Returns the collection that is chosen, if any.
-  ///
-  /// - Parameter answers: The answers to ``choiceQuestions``, and maybe to other messages after them.
-  /// - Returns: The collection.
-  /// - Throws: The failure if the answers make no sense.
-  func chosen(from answers: [Variant?]) throws(Failure) -> ObjectPath? {
-    var listed = try collections(answers[0])
-    if provider.mayAliasSession, let session = answers[1]?.child(0).text {
-      listed.removeAll { $0.text == session }
-    }
-    return ObjectPath.chosen(from: listed)
-  }
-}
-
-extension ObjectPath {
-  /// Returns the collection that stands for a default collection that changes by itself.
-  ///
-  /// Every program chooses the same collection, at any time. A collection that ends with the user's session is
-  /// never chosen, because its items would be lost.
-  static func chosen(from collections: [ObjectPath]) -> ObjectPath? {
-    collections.filter { !$0.text.hasSuffix("/collection/session") }.min { $0.text < $1.text }
+  /// Forgets an item that is being removed.
+  func forget(_ key: ItemKey) {
+    record(nil, of: key)
+    call.session.itemsThere[ItemLocation(collection: call.options.collection, key: key)] = nil
   }
 }
 
@@ -290,12 +225,6 @@ extension ProviderClient {
     if value.isOfType("ao") { return value.paths }
     let property = value.child(0)
     return property.isOfType("ao") ? property.paths : []
-  }
-
-  /// Returns `true` if the provider's answer says that a collection is locked.
-  func isLocked(_ answer: Variant) throws(Failure) -> Bool {
-    if let isLocked = answer.property(ofType: "b") { return isLocked.bool }
-    throw unexpectedAnswer("without the state of the lock")
   }
 }
 #endif

@@ -3,13 +3,19 @@
 #if SecretService && os(Linux)
 internal import KeyringStorage
 
-extension Operation {
+/// The part of an operation that stores and removes items.
+struct ItemWriter {
+  let finder: ItemFinder
+  var call: Operation { finder.call }
+
+  init(_ call: Operation) { finder = ItemFinder(call) }
+
   /// Finds the items that a query selects, grouped by key, with the valid item of each key first.
   func itemsToRemove(matching query: ItemQuery) async throws(SecureStorageError) -> [[StoredItem]] {
     var query = query
     // Some providers delete locked items without asking for the password, so they're unlocked first.
     query.allowsUnlocking = true
-    let selected = try await queriedItems(matching: query, needsDuplicates: true)
+    let selected = try await finder.queriedItems(matching: query, needsDuplicates: true)
       .map(\.items)
     // An item that Python's keyring put next to this package's password is removed too, so that the
     // password stays removed.
@@ -25,7 +31,7 @@ extension Operation {
   {
     var remaining: [[StoredItem]] = []
     for item in selected.joined() {
-      let same = try await exactItems(withOnly: item.attributes)
+      let same = try await finder.exactItems(withOnly: item.attributes)
         .filter { $0.mayBeSame(as: item) }
       if !same.isEmpty { remaining.append(same) }
     }
@@ -37,7 +43,7 @@ extension Operation {
     let items = Array(selected.joined())
     let removable = Set(try await removable(items).map(\.path))
     if let item = items.first(where: { !removable.contains($0.path) }) {
-      throw failure(
+      throw call.failure(
         .other,
         """
         The keyring might remove other items together with "\(item.label.excerpt)": those with the same attributes, \
@@ -46,7 +52,7 @@ extension Operation {
     }
     for item in selected.joined() {
       // A new item must not be looked for at the old path.
-      if let key = item.key { forget(key) }
+      if let key = item.key { finder.forget(key) }
     }
     // Remove the valid item last. Otherwise a reader would briefly find the item that it replaced.
     try await delete(selected.flatMap { $0.reversed().map(\.path) })
@@ -62,7 +68,7 @@ extension Operation {
   /// Some providers also remove every item that has all attributes of the removed one.
   private func removable(_ items: [StoredItem]) async throws(SecureStorageError) -> [StoredItem] {
     let doubtful =
-      provider.changesOneItem
+      call.provider.changesOneItem
       ? [] : items.filter { $0.attributes[AttributeName.unique] == nil }
     if doubtful.isEmpty { return items }
     let searches = doubtful.map {
@@ -70,12 +76,46 @@ extension Operation {
     }
     let removed = Set(items.map(\.path))
     var kept: Set<ObjectPath> = []
-    for (item, answer) in zip(doubtful, try await send(searches))
-    where answer == nil || !removed.isSuperset(of: itemPaths(in: answer)) {
+    for (item, answer) in zip(doubtful, try await call.send(searches))
+    where answer == nil || !removed.isSuperset(of: call.itemPaths(in: answer)) {
       kept.insert(item.path)
     }
     // An item that stays may have all attributes of another one.
     return kept.isEmpty ? items : try await removable(items.filter { !kept.contains($0.path) })
+  }
+
+  /// Removes items that readers don't use, as far as that is possible.
+  func removeIfPossible(_ items: [StoredItem]) async throws(SecureStorageError) {
+    if items.isEmpty { return }
+    try await cleaningUp { () async throws(SecureStorageError) in try await remove(items) }
+  }
+
+  /// Runs a closure that removes items that readers don't use, as far as that is possible.
+  ///
+  /// The new value of a save may be stored already. The save therefore doesn't fail if the keyring refuses to
+  /// remove an old one, or if the user declines or doesn't answer. The next save tries again. If the keyring
+  /// is lost or hangs, it may not keep the new value either.
+  ///
+  /// - Parameter body: The closure.
+  /// - Throws: `SecureStorageError` if the keyring is lost or hangs, or if the task was cancelled.
+  func cleaningUp(
+    _ body: () async throws(SecureStorageError) -> Void
+  ) async throws(SecureStorageError) {
+    do throws(SecureStorageError) {
+      try await body()
+    } catch {
+      if error.code == .connectionLost { throw error }
+      try call.checkDeadline()
+    }
+  }
+
+  /// Deletes items, and ignores those that are already gone.
+  func delete(_ items: [ObjectPath]) async throws(SecureStorageError) {
+    if items.isEmpty { return }
+    call.hasWritten = true
+    for case let answer? in try await call.send(items.map { .delete($0) }) {
+      try await call.finish(answer.child(0))
+    }
   }
 }
 #endif

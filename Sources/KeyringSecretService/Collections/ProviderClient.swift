@@ -86,6 +86,49 @@ extension ProviderClient {
     guard let answer = try await send(.isLocked(collection)) else { return nil }
     return try isLocked(answer)
   }
+
+  /// Returns `true` if the provider's answer says that a collection is locked.
+  func isLocked(_ answer: Variant) throws(Failure) -> Bool {
+    if let isLocked = answer.property(ofType: "b") { return isLocked.bool }
+    throw unexpectedAnswer("without the state of the lock")
+  }
+}
+
+extension ProviderClient {
+  /// Returns `true` if one of all collections is chosen for the storage.
+  ///
+  /// That's the case if the provider's default collection changes by itself.
+  func isChosen(_ collection: SecretServiceStorage.Collection) -> Bool {
+    collection == .default && !provider.keepsDefaultCollection
+  }
+
+  /// The messages whose answers show which collection is chosen.
+  var choiceQuestions: [MethodCall] {
+    [.collections()] + (provider.mayAliasSession ? [.readAlias("session")] : [])
+  }
+
+  /// Returns the collection that is chosen, if any.
+  ///
+  /// - Parameter answers: The answers to ``choiceQuestions``, and maybe to other messages after them.
+  /// - Returns: The collection.
+  /// - Throws: The failure if the answers make no sense.
+  func chosen(from answers: [Variant?]) throws(Failure) -> ObjectPath? {
+    var listed = try collections(answers[0])
+    if provider.mayAliasSession, let session = answers[1]?.child(0).text {
+      listed.removeAll { $0.text == session }
+    }
+    return ObjectPath.chosen(from: listed)
+  }
+}
+
+extension ObjectPath {
+  /// Returns the collection that stands for a default collection that changes by itself.
+  ///
+  /// Every program chooses the same collection, at any time. A collection that ends with the user's session is
+  /// never chosen, because its items would be lost.
+  static func chosen(from collections: [ObjectPath]) -> ObjectPath? {
+    collections.filter { !$0.text.hasSuffix("/collection/session") }.min { $0.text < $1.text }
+  }
 }
 
 extension [(path: ObjectPath, label: String)] {

@@ -1,22 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import KeyringFoundation
 internal import KeyringStorage
 
-extension Operation {
-  /// Returns `true` if nothing was written to a collection for so long that everything in it is on disk.
-  ///
-  /// - Parameter answer: The provider's answer, which has the time of the last write.
-  /// - Returns: `true` if the answer says so.
-  func wasQuiet(_ answer: Variant?) -> Bool {
-    guard let quietTime = provider.quietTime,
-      let modified = answer?.property(ofType: "t")?.unsigned, modified > 0
-    else { return false }
-    return Date().timeIntervalSince1970 - Double(modified)
-      > Double(quietTime.components.seconds)
-  }
-
+extension ItemWriter {
   /// Removes items that another process created by saving under the same key at the same time.
   ///
   /// All processes that save order the items in the same way and remove all but the valid one. Exactly one
@@ -30,7 +17,7 @@ extension Operation {
     _ key: ItemKey, onDisk revision: Int = 0
   ) async throws(SecureStorageError) {
     try await cleaningUp { () async throws(SecureStorageError) in
-      let stored = try await storedItems(for: key)
+      let stored = try await finder.storedItems(for: key)
       try await remove(superseded(stored, onDisk: revision))
     }
   }
@@ -52,14 +39,14 @@ extension Operation {
   func superseded(_ stored: [StoredItem], onDisk revision: Int = 0) -> [StoredItem] {
     guard let valid = stored.first else { return [] }
     var kept: [StoredItem?] = []
-    if provider.delaysSecrets, valid.revision >= revision {
+    if call.provider.delaysSecrets, valid.revision >= revision {
       let predecessors = stored.filter {
         $0.isOwn ? $0.revision < valid.revision : valid.isSuccessor
       }
       if let newest = predecessors.first(where: { $0.revision < revision }) {
         kept = [newest]
       } else {
-        let delay = provider.shortestDelay
+        let delay = call.provider.shortestDelay
         kept = [predecessors.last, predecessors.first { !$0.wasCreated(within: delay) }]
       }
     }

@@ -3,7 +3,7 @@
 #if SecretService && os(Linux)
 internal import KeyringStorage
 
-extension Operation {
+extension ItemFinder {
   /// Finds the items that match any kind of query, even while others change them.
   func selectedItems(matching query: ItemQuery) async throws(SecureStorageError) -> [SecureItem] {
     var refusals: [ObjectPath: Int] = [:]
@@ -16,12 +16,12 @@ extension Operation {
       ).map { (key: $0, item: $1[0]) }
       if needsSecrets, query.allowsUnlocking, selected.contains(where: \.item.isLocked) {
         unlockings += 1
-        if unlockings > Self.mostUnlockings { throw failure(.locked) }
+        if unlockings > Self.mostUnlockings { throw call.failure(.locked) }
         continue
       }
       let unread =
         needsSecrets ? selected.map(\.item).filter(\.canBeRead).map(\.path) : []
-      let contents = try await contents(of: ItemFetch(unread, .secret, in: session))
+      let contents = try await contents(of: ItemFetch(unread, .secret, in: call.session))
       let missing = unread.filter { contents.secrets[$0] == nil }
       if missing.isEmpty {
         return selected.map { key, stored in
@@ -33,12 +33,12 @@ extension Operation {
       incomplete.formUnion(contents.incomplete)
       // An item that vanished in between was removed, replaced or locked. Another search shows which.
       let refused = missing.filter { !incomplete.contains($0) }
-      for path in refused where try await lockState(of: path.collection) == false {
+      for path in refused where try await call.lockState(of: path.collection) == false {
         refusals[path, default: 0] += 1
       }
       try await insist(
         on: refused.filter { refusals[$0] ?? 0 > 1 }, refusals, unlocking: query.allowsUnlocking)
-      try checkRepetition()
+      try call.checkRepetition()
     }
   }
 
@@ -49,18 +49,19 @@ extension Operation {
     on refused: [ObjectPath], _ refusals: [ObjectPath: Int], unlocking: Bool
   ) async throws(SecureStorageError) {
     if refused.isEmpty { return }
-    guard unlocking else { throw failure(.locked) }
+    guard unlocking else { throw call.failure(.locked) }
     if refused.contains(where: { refusals[$0] ?? 0 > 2 }) {
-      _ = try await send([.getSecrets(refused, session: session.path)], acceptingRefusals: false)
-      throw unexpectedAnswer("without the secret of an unlocked item")
+      _ = try await call.send(
+        [.getSecrets(refused, session: call.session.path)], acceptingRefusals: false)
+      throw call.unexpectedAnswer("without the secret of an unlocked item")
     }
-    try await unlock(refused)
+    try await call.unlock(refused)
   }
 }
 
 // MARK: - Selecting items
 
-extension Operation {
+extension ItemFinder {
   /// Finds the items that a query selects, newest first.
   ///
   /// - Parameters:
@@ -83,7 +84,7 @@ extension Operation {
         needsAttributesOnly: needsDuplicates && query.asksForKeyOnly, needsShared: needsDuplicates)
       return select([(key, items)], by: query)
     }
-    if let limit = query.limit, provider.listsNewestFirst, !needsDuplicates {
+    if let limit = query.limit, call.provider.listsNewestFirst, !needsDuplicates {
       return try await newestItems(limit, matching: query, ignoring: incomplete)
     }
     // The provider lists the newest items first. If that order is kept, the times aren't needed.
@@ -122,7 +123,7 @@ extension Operation {
   ///
   /// Their times aren't needed then. Items of the same second are in no particular order.
   private func keepsListedOrder(of query: ItemQuery) -> Bool {
-    provider.listsNewestFirst && query.needsAttributesOnly
+    call.provider.listsNewestFirst && query.needsAttributesOnly
   }
 
   /// Selects the items that match a query, newest first.
@@ -197,7 +198,8 @@ extension Operation {
   ) async throws(SecureStorageError) -> [(key: ItemKey, items: [StoredItem])] {
     let doubtful = groups.indices.filter {
       let (key, items) = groups[$0]
-      let mayHaveOthers = items[0].isOwn ? provider.delaysSecrets : !provider.storesChanges
+      let mayHaveOthers =
+        items[0].isOwn ? call.provider.delaysSecrets : !call.provider.storesChanges
       return mayHaveOthers && !query.searchedAttributes.isContained(in: key.attributes)
     }
     if doubtful.isEmpty { return groups }

@@ -111,7 +111,7 @@ extension Operation {
     {
       return collection
     }
-    try await refuseUnlistedFile()
+    try await HiddenCollections(self).refuseUnlistedFile()
     do throws(SecureStorageError) {
       if let password {
         return try await createCollection(labeled: label, aliased: "default", password: password)

@@ -3,12 +3,16 @@
 #if SecretService && os(Linux)
 internal import KeyringStorage
 
-/// The information that a keyring gives about itself.
-extension Operation {
+/// The part of a diagnosis that asks the keyring about itself.
+struct KeyringExamination {
+  let call: Operation
+
+  init(_ call: Operation) { self.call = call }
+
   /// Adds the provider of the service, even if it doesn't answer.
   func addProvider(to diagnosis: inout StorageDiagnosis) async throws(SecureStorageError) {
     // The bus answers this, not the provider.
-    let name = provider.uniqueName
+    let name = call.provider.uniqueName
     let process = try await facts([.process(of: name)])[0]
     var version: String?
     defer {
@@ -24,7 +28,7 @@ extension Operation {
 
   /// Returns the version of the provider's program, if it's an installed one whose package names the version.
   private func installedVersion(of process: UInt32) -> String? {
-    guard let (path, mark) = provider.versionFile,
+    guard let (path, mark) = call.provider.versionFile,
       ProcFile.link("/proc/\(process)/exe")?.hasPrefix("/usr/bin/") == true,
       let text = ProcFile.text(path), let version = text.firstRange(of: mark)?.upperBound
     else { return nil }
@@ -33,15 +37,15 @@ extension Operation {
 
   /// Adds the encryption of secrets on the bus.
   func addSession(to diagnosis: inout StorageDiagnosis) {
-    if !allowsSession {
-      diagnosis.add("encryption", failure(.notEncrypted))
-    } else if !session.isEncrypted {
+    if !call.allowsSession {
+      diagnosis.add("encryption", call.failure(.notEncrypted))
+    } else if !call.session.isEncrypted {
       diagnosis.add(
         "encryption", "Secrets are sent over the bus without encryption.",
         recoverySuggestion:
           "This is safe if only the user can access the bus. Another keyring may encrypt them.")
     } else {
-      diagnosis.add("encryption", session.algorithm ?? "unknown")
+      diagnosis.add("encryption", call.session.algorithm ?? "unknown")
     }
   }
 
@@ -52,19 +56,19 @@ extension Operation {
   func addCollection(
     to diagnosis: inout StorageDiagnosis, mayAsk: Bool
   ) async throws(SecureStorageError) -> String? {
-    let path = try await namedCollection()
-    guard let path, var isLocked = try await lockState(of: path) else {
+    let path = try await call.namedCollection()
+    guard let path, var isLocked = try await call.lockState(of: path) else {
       try await addMissingCollection(path, to: &diagnosis, mayAsk: mayAsk)
       return "Store a secret, answer the keyring's prompt, and try again."
     }
-    let label = try await send(.label(ofCollection: path))?.property(ofType: "s")?.text
+    let label = try await call.send(.label(ofCollection: path))?.property(ofType: "s")?.text
     let name = ((label.map { "\"\($0)\" at " } ?? "") + path.text).excerpt
     let wasLocked = isLocked
     if wasLocked { isLocked = try await !opensWithoutPrompt(path) }
     if !isLocked {
       diagnosis.add("collection", "\(name), unlocked" + (wasLocked ? " without a question" : ""))
     } else if !mayAsk {
-      diagnosis.add("collection", failure(.locked, "The collection \(name) is locked."))
+      diagnosis.add("collection", call.failure(.locked, "The collection \(name) is locked."))
     } else if try await isUserAsked() {
       diagnosis.add(
         "collection", "\(name) is locked.",
@@ -72,7 +76,7 @@ extension Operation {
     } else {
       diagnosis.add(
         "collection",
-        failure(
+        call.failure(
           .locked,
           "The collection \(name) is locked, and no program shows the keyring's prompt.",
           recoverySuggestion: Provider.withoutPrompter))
@@ -84,7 +88,7 @@ extension Operation {
   private func opensWithoutPrompt(_ path: ObjectPath) async throws(SecureStorageError) -> Bool {
     do throws(SecureStorageError) {
       // This storage allows no prompt.
-      try await unlock([path])
+      try await call.unlock([path])
       return true
     } catch {
       if error.code == .locked { return false }
@@ -96,7 +100,7 @@ extension Operation {
   ///
   /// - Returns: `true` if it may ask.
   func addQuestion(to diagnosis: inout StorageDiagnosis, mayAsk: Bool) -> Bool {
-    guard provider.createsItemsByPrompt else { return false }
+    guard call.provider.createsItemsByPrompt else { return false }
     let text = "The keyring may ask the user before it stores a new item"
     if mayAsk {
       diagnosis.add(
@@ -104,7 +108,7 @@ extension Operation {
     } else {
       diagnosis.add(
         "new items",
-        failure(
+        call.failure(
           .locked, text + ", but this storage doesn't allow prompts.",
           recoverySuggestion: "Allow this program to show prompts."))
     }
@@ -114,22 +118,23 @@ extension Operation {
   private func addMissingCollection(
     _ stale: ObjectPath?, to diagnosis: inout StorageDiagnosis, mayAsk: Bool
   ) async throws(SecureStorageError) {
-    if !provider.listsAllCollections, options.collection != .session {
-      return diagnosis.add("collection", closed())
+    if !call.provider.listsAllCollections, call.options.collection != .session {
+      return diagnosis.add("collection", call.closed())
     }
-    var error = noCollection()
+    var error = call.noCollection()
     do throws(SecureStorageError) {
-      switch options.collection {
+      switch call.options.collection {
       // If there is one by now, the next diagnosis finds it, and so does the next selection.
-      case .default: error.mayHaveItems = try await !confirmThatThereIsNoDefault()
-      case .named: try await refuseHidden(collections())
+      case .default:
+        error.mayHaveItems = try await !HiddenCollections(call).confirmThatThereIsNoDefault()
+      case .named: try await HiddenCollections(call).refuseHidden(call.collections())
       case .session: break
       }
     } catch let hidden {
       guard hidden.mayHaveItems else { throw hidden }
       return diagnosis.add("collection", hidden)
     }
-    guard options.collection == .default else { return diagnosis.add("collection", error) }
+    guard call.options.collection == .default else { return diagnosis.add("collection", error) }
     if let stale {
       error.message =
         "The keyring doesn't give access to its new default collection \(stale.text.excerpt)."
@@ -151,11 +156,11 @@ extension Operation {
   ///
   /// The method starts that program, which shows nothing.
   private func isUserAsked() async throws(SecureStorageError) -> Bool {
-    if let prompter = provider.prompter { _ = try await facts([.start(prompter)]) }
+    if let prompter = call.provider.prompter { _ = try await facts([.start(prompter)]) }
     do throws(DBusError) {
-      return try await !session.isPrompterMissing(until: deadline)
+      return try await !call.session.isPrompterMissing(until: call.deadline)
     } catch {
-      throw failure(error.codeWhileCalling)
+      throw call.failure(error.codeWhileCalling)
     }
   }
 
@@ -164,10 +169,10 @@ extension Operation {
   /// A missing answer isn't a failure. Its element is `nil`.
   private func facts(_ messages: [MethodCall]) async throws(SecureStorageError) -> [Variant?] {
     do throws(DBusError) {
-      return try await session.connection.send(messages, to: nil, until: deadline)
+      return try await call.session.connection.send(messages, to: nil, until: call.deadline)
         .map { try? $0.get() }
     } catch {
-      throw failure(error.codeWhileCalling)
+      throw call.failure(error.codeWhileCalling)
     }
   }
 }

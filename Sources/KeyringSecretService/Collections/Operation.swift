@@ -143,6 +143,13 @@ final class Operation: ProviderClient {
   var options: SecretServiceStorage.Options { storage.options }
   var provider: Provider { session.provider }
 
+  func encode(_ secret: Secret) throws(SecureStorageError) -> Variant {
+    if let encoded = session.encode(secret) { return encoded }
+    throw failure(
+      .other, "The secret can't be encrypted for the keyring.",
+      recoverySuggestion: "Restart the keyring. If that doesn't help, use another one.")
+  }
+
   // MARK: - Errors
 
   func failure(
@@ -194,26 +201,6 @@ final class Operation: ProviderClient {
     return failure(
       code, message ?? (code == .other ? "The keyring failed: \(cause.text)" : nil),
       underlying: cause.underlying)
-  }
-}
-
-// MARK: - Known paths
-
-extension Operation {
-  /// Returns the last known path of the item with a key.
-  func knownPath(of key: ItemKey) -> ObjectPath? {
-    session.itemPaths[ItemLocation(collection: options.collection, key: key)]
-  }
-
-  /// Remembers the path of the item with a key, or forgets it if the new path is `nil`.
-  func record(_ path: ObjectPath?, of key: ItemKey) {
-    session.itemPaths[ItemLocation(collection: options.collection, key: key)] = path
-  }
-
-  /// Forgets an item that is being removed.
-  func forget(_ key: ItemKey) {
-    record(nil, of: key)
-    session.itemsThere[ItemLocation(collection: options.collection, key: key)] = nil
   }
 }
 

@@ -3,7 +3,7 @@
 #if SecretService && os(Linux)
 internal import KeyringStorage
 
-extension Operation {
+extension ItemWriter {
   /// Runs a closure while no other program on the bus adds an item under the same key.
   ///
   /// The provider has no "create if absent". Programs that add an item take turns by owning a name on its bus, which
@@ -35,22 +35,24 @@ extension Operation {
     // A program that was stopped, or whose user is being asked, doesn't keep the others out.
     var end: Int64?
     while end.map({ ThreadExecutor.now < $0 }) ?? true {
-      if end != nil, deadline.failure?.codeWhileCalling == .timedOut {
+      if end != nil, call.deadline.failure?.codeWhileCalling == .timedOut {
         throw await turnFailure(name)
       }
-      try checkDeadline()
+      try call.checkDeadline()
       let answer: Variant?
       do throws(DBusError) {
-        answer = try await session.connection.send([.take(name)], to: nil, until: deadline)
-          .first.flatMap { try? $0.get() }
+        answer = try await call.session.connection.send(
+          [.take(name)], to: nil, until: call.deadline
+        )
+        .first.flatMap { try? $0.get() }
       } catch {
         // The bus may have given the name all the same.
         await giveBack(name)
-        throw failure(error)
+        throw call.failure(error)
       }
       guard let number = answer?.child(0).number else { return false }
       if number != MethodCall.nameIsTaken {
-        session.turns[name] = nil
+        call.session.turns[name] = nil
         return true
       }
       if end == nil { end = await endOfTurn(name) }
@@ -67,23 +69,23 @@ extension Operation {
     let end = Int64.now(plus: Self.longestTurn)
     guard let owner = await answers(.owner(of: name))[0]?.child(0).text else { return end }
     // A program that was met long ago may have another turn now.
-    if let turn = session.turns[name], turn.owner == owner,
+    if let turn = call.session.turns[name], turn.owner == owner,
       ThreadExecutor.now - turn.end < Self.longestTurn.microseconds
     {
       return max(turn.end, .now(plus: Self.shortestWait))
     }
-    session.turns[name] = (owner, end)
+    call.session.turns[name] = (owner, end)
     return end
   }
 
   /// Returns the error of an addition whose time has passed while another program had its turn.
   private func turnFailure(_ name: String) async -> SecureStorageError {
-    waitsForTurn = true
+    call.waitsForTurn = true
     let answers = await answers(.owner(of: name), .process(of: name))
     let program = answers[0].map {
       BusConnection.description(of: $0.child(0).text, process: answers[1])
     }
-    return failure(
+    return call.failure(
       .timedOut,
       "Another program keeps its turn to add this item: \(program ?? "one that can't be seen").",
       recoverySuggestion: "End that program if it hangs, and try again.",
@@ -92,7 +94,7 @@ extension Operation {
 
   /// Asks the bus, which answers at once, even if the time of the operation has passed.
   private func answers(_ messages: MethodCall...) async -> [Variant?] {
-    let answers = try? await session.connection.send(
+    let answers = try? await call.session.connection.send(
       messages, to: nil, until: Deadline(after: .seconds(1)))
     return answers?.map { try? $0.get() } ?? messages.map { _ in nil }
   }
@@ -104,7 +106,7 @@ extension Operation {
 
   /// Gives a name back, even if the operation must end.
   private func giveBack(_ name: String) async {
-    await withoutCancellation { [session] in
+    await withoutCancellation { [session = call.session] in
       _ = try? await session.connection.send(
         [.giveBack(name)], to: nil, until: Deadline(after: .seconds(1)))
     }

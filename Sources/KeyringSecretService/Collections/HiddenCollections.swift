@@ -8,13 +8,20 @@ internal import KeyringStorage
 // doesn't list, nor one that was the default collection. Otherwise, a program would generate a second key, or
 // sign its user out.
 
-extension Operation {
+/// Tells an item that is absent from one in a collection that the provider doesn't show.
+struct HiddenCollections {
+  let call: Operation
+
+  init(_ call: Operation) { self.call = call }
+
   /// Throws an error if items of the storage's collection, which is there, may be in an unlisted file.
   ///
   /// A provider reads its files when it starts, so each session looks once. In most directories, the names of the files
   /// tell enough, and no message is sent.
   func confirmThatNoneIsElsewhere() async throws(SecureStorageError) {
-    guard provider.keepsCollectionsInFiles, session.confirmed[options.collection] == nil else {
+    guard call.provider.keepsCollectionsInFiles,
+      call.session.confirmed[call.options.collection] == nil
+    else {
       return
     }
     let mayHaveOthers = try looking { () throws(FileFailure) in
@@ -25,7 +32,7 @@ extension Operation {
       return false
     }
     if mayHaveOthers { try await refuseUnlistedFile() }
-    session.confirmed[options.collection] = true
+    call.session.confirmed[call.options.collection] = true
   }
 
   /// Throws an error if the keyring may have items of the storage, although it has no collection for them.
@@ -34,11 +41,11 @@ extension Operation {
   ///
   /// - Returns: `false` if there is a collection by now.
   func confirmThatThereIsNoCollection() async throws(SecureStorageError) -> Bool {
-    try expectNoCollection()
+    try call.expectNoCollection()
     try await refuseUnlistedFile()
-    switch options.collection {
+    switch call.options.collection {
     case .default: return try await confirmThatThereIsNoDefault()
-    case .named: try await refuseHidden(collections())
+    case .named: try await refuseHidden(call.collections())
     case .session: break
     }
     return true
@@ -51,20 +58,22 @@ extension Operation {
   /// - Returns: `false` if there is a default collection by now.
   func confirmThatThereIsNoDefault() async throws(SecureStorageError) -> Bool {
     let object = ObjectPath.collection(aliased: "default")
-    let answers = try await send([.isLocked(object), .readAlias("default"), .collections()])
+    let answers = try await call.send([.isLocked(object), .readAlias("default"), .collections()])
     if answers[0] != nil { return false }
-    let others = try collections(answers[2]).filter { !$0.text.hasSuffix("/collection/session") }
+    let others = try call.collections(answers[2]).filter {
+      !$0.text.hasSuffix("/collection/session")
+    }
     let alias = ObjectPath(answers[1]?.child(0).text ?? "/")
     if alias.isNone {
-      if others.isEmpty || createsCollection { return true }
-      let labels = try await labeledCollections().filter { others.contains($0.path) }
+      if others.isEmpty || call.createsCollection { return true }
+      let labels = try await call.labeledCollections().filter { others.contains($0.path) }
         .map { "\"\($0.label)\"" }.joined(separator: ", ").excerpt
       throw hiding(
         "The keyring has no default collection, but others: \(labels).",
         recoverySuggestion: "Make one of them the default collection in your keyring manager.")
     }
     guard others.contains(alias) else {
-      if createsCollection { return true }
+      if call.createsCollection { return true }
       throw hiding(
         "The default collection \(alias.text.excerpt) doesn't exist, although the keyring names it."
       )
@@ -77,10 +86,10 @@ extension Operation {
   ///
   /// Without items, it may be the collection of a new user, which some providers make an object at the next login.
   func refuseHidden(_ collections: [ObjectPath]) async throws(SecureStorageError) {
-    let labels = try await send(collections.map { .label(ofCollection: $0) })
+    let labels = try await call.send(collections.map { .label(ofCollection: $0) })
     let hidden = zip(collections, labels).filter { $1 == nil }.map(\.0)
     if hidden.isEmpty { return }
-    let answer = try await send(.searchAllItems())
+    let answer = try await call.send(.searchAllItems())
     let found = answer.map { $0.child(0).paths + $0.child(1).paths } ?? []
     if let collection = hidden.first(where: { path in found.contains { $0.isInside(path) } }) {
       throw hiding(
@@ -95,17 +104,34 @@ extension Operation {
   private func hiding(
     _ message: String, recoverySuggestion: String? = nil
   ) -> SecureStorageError {
-    var error = failure(
-      options.collection == .default ? .noDefaultCollection : .collectionNotFound, message,
+    var error = call.failure(
+      call.options.collection == .default ? .noDefaultCollection : .collectionNotFound, message,
       recoverySuggestion: recoverySuggestion)
     error.mayHaveItems = true
     return error
+  }
+
+  /// Returns the name and the times by which the file of a collection is found.
+  func fileIdentity(of collection: ObjectPath) async -> CollectionFile.Identity? {
+    let alias = collection.isAlias ? [MethodCall.readAlias(String(collection.lastElement))] : []
+    // Without an answer, the collection counts as a text file. The next message reports the failure.
+    guard
+      let results = try? await call.session.connection.send(
+        MethodCall.times(ofCollection: collection) + alias, to: call.provider.uniqueName,
+        until: call.deadline),
+      let answers = try? results.map({ (result) throws(DBusError) in try result.get() }),
+      let created = answers[0].property(ofType: "t"), let changed = answers[1].property(ofType: "t")
+    else { return nil }
+    let path = alias.isEmpty ? collection : ObjectPath(answers[2].child(0).text)
+    return CollectionFile.Identity(
+      pathElement: path.lastElement,
+      times: CollectionFile.Times(created.unsigned, changed.unsigned))
   }
 }
 
 // MARK: - Files
 
-extension Operation {
+extension HiddenCollections {
   /// Throws an error if items of the storage may be in a file whose collection the provider doesn't list.
   func refuseUnlistedFile() async throws(SecureStorageError) {
     let files = try await unlistedFiles()
@@ -116,14 +142,14 @@ extension Operation {
   ///
   /// None is found if the provider's files can't be seen.
   func unlistedFiles() async throws(SecureStorageError) -> [CollectionFile] {
-    guard provider.keepsCollectionsInFiles else { return [] }
+    guard call.provider.keepsCollectionsInFiles else { return [] }
     // A collection that is created now is listed once it has a file.
     let directories = try looking { () throws(FileFailure) in
       try CollectionFile.directories.map(CollectionFile.files)
     }
     if directories.allSatisfy(\.isEmpty) { return [] }
-    let paths = try await collections()
-    let times = try await send(paths.flatMap { MethodCall.times(ofCollection: $0) })
+    let paths = try await call.collections()
+    let times = try await call.send(paths.flatMap { MethodCall.times(ofCollection: $0) })
       .map { $0?.property(ofType: "t")?.unsigned }
     let listed = paths.enumerated().map { index, path in
       var known: CollectionFile.Times?
@@ -135,7 +161,7 @@ extension Operation {
     let missing = directories.enumerated().flatMap { index, files in
       let missing = CollectionFile.unlisted(files, listing: listed)
       // The provider may use another directory, unless it was started with the user's login.
-      let isOfLogin = options.busAddress == nil && BusAddress.isOfLogin
+      let isOfLogin = call.options.busAddress == nil && BusAddress.isOfLogin
       let isInUse = missing.count < files.count || index == 0 && isOfLogin
       return isInUse ? missing : []
     }
@@ -152,7 +178,7 @@ extension Operation {
     do throws(FileFailure) {
       return try body()
     } catch {
-      throw failure(
+      throw call.failure(
         error.code, "A file of the keyring \(error.problem), so it may have the item.",
         underlying: error.underlying)
     }
@@ -165,14 +191,14 @@ extension Operation {
   func fileWithItems(
     among files: [CollectionFile]
   ) async throws(SecureStorageError) -> CollectionFile? {
-    if files.isEmpty || options.collection == .session { return nil }
-    if let current = try await path(of: options.collection),
-      try await collections().contains(current)
+    if files.isEmpty || call.options.collection == .session { return nil }
+    if let current = try await call.path(of: call.options.collection),
+      try await call.collections().contains(current)
     {
       let name = CollectionFile.Identity(pathElement: current.lastElement, times: nil).name
       return files.first { $0.name == name }
     }
-    guard case .named(let label) = options.collection else { return files[0] }
+    guard case .named(let label) = call.options.collection else { return files[0] }
     return files.first { $0.label.map { $0.hasSameBytes(label) } ?? true }
   }
 
@@ -182,18 +208,18 @@ extension Operation {
     let goingOn = "To go on without its secrets, give it a name that doesn't end with \".keyring\"."
     switch file.content {
     case .unreadable:
-      return failure(
+      return call.failure(
         .accessDenied, message + ", which can't be read.",
         recoverySuggestion: "Let your user read and write the file, and restart the keyring.")
     case .damaged:
-      return failure(
+      return call.failure(
         .damaged, message + ", because the file is damaged.",
         recoverySuggestion: """
           Bring the file back from a backup, and restart the keyring. \(goingOn)
           """)
     case .encrypted, .text:
       guard let start = await startOfProvider(), file.changed > start else {
-        return failure(
+        return call.failure(
           .damaged, message + ", probably because the file is damaged.",
           recoverySuggestion: """
             Restart the keyring. If that doesn't help, bring the file back from a backup. \(goingOn)
@@ -207,8 +233,8 @@ extension Operation {
 
   /// Returns a time at which the provider's process had started, in seconds since 1970.
   private func startOfProvider() async -> Double? {
-    let question = MethodCall.process(of: provider.uniqueName)
-    let answers = try? await session.connection.send([question], to: nil, until: deadline)
+    let question = MethodCall.process(of: call.provider.uniqueName)
+    let answers = try? await call.session.connection.send([question], to: nil, until: call.deadline)
     guard let process = try? answers?[0].get().child(0).number,
       let text = ProcFile.text("/proc/\(process)/stat"), let name = text.lastIndex(of: ")")
     else { return nil }

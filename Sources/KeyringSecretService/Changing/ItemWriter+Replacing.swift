@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+extension ItemWriter {
+  /// The result of a replacement.
+  enum Replacement {
+    case done
+    /// The item is no longer the valid one. Items that the valid one supersedes were removed if possible.
+    case elsewhere
+    /// The item had vanished before it was replaced.
+    case vanished
+  }
+
+  /// Replaces an item.
+  ///
+  /// If the item is removed after its secret was written, the save still succeeds. An update that reported
+  /// "not found" would deny a value that readers have seen.
+  ///
+  /// - Parameters:
+  ///   - stored: The item to replace.
+  ///   - item: The item to store in its place.
+  ///   - revision: The revision of the new item, if one is created.
+  ///   - onDisk: The revision below which all items are known to be on disk.
+  ///   - attempt: The number of times that the provider has replaced another item instead. After some of
+  ///     them, the secret and the label change one after the other.
+  /// - Returns: The result.
+  /// - Throws: `SecureStorageError` if the item can't be replaced.
+  func replace(
+    _ stored: StoredItem, by item: SecureItem, _ revision: Int, onDisk: Int, attempt: Int = 0
+  ) async throws(SecureStorageError) -> Replacement {
+    let extra = item.attributes ?? [:]
+    let attributes = extra.isEmpty ? stored.attributes : stored.attributes.merging(extra) { $1 }
+    let changesAttributes = !extra.isEmpty && !attributes.hasSameBytes(stored.attributes)
+    let changesLabel = item.label?.hasSameBytes(stored.label) == false
+    // Otherwise the item could lose its secret, or the change.
+    let needsNewItem =
+      call.provider.storesChanges
+      ? call.provider.delaysSecrets && changesLabel
+      : item.secret != nil || changesAttributes || changesLabel
+    var secret = item.secret
+    if secret == nil, needsNewItem {
+      let request = ItemFetch([stored.path], .secret, in: call.session)
+      secret = try await finder.contents(of: request).secrets[stored.path]
+      if secret == nil { return .vanished }
+    }
+    guard let secret else {
+      return try await changeMetadata(of: stored, as: item.key, attributes, item.label)
+        ? .done : .vanished
+    }
+    if changesAttributes, stored.hasFurtherSecrets {
+      // A new item would lose them.
+      if item.key.kind == .credentials,
+        attributes[AttributeName.username] != stored.attributes[AttributeName.username]
+      {
+        throw call.failure(
+          .other,
+          "The item \"\(stored.label.excerpt)\" also has one-time codes or a passkey, which a new login would lose.",
+          recoverySuggestion: "Change the login in \(call.provider.keyringName).")
+      }
+      guard try await changeMetadata(of: stored, as: item.key, attributes, nil) else {
+        return .vanished
+      }
+    } else if needsNewItem || changesAttributes {
+      if !stored.isOwn {
+        _ = try await storable(secret, in: stored.path.collection, replacingThatOf: stored)
+      }
+      if !call.provider.storesChanges, !stored.isOwn, !changesAttributes,
+        try await recreate(stored, changesLabel ? item.label : nil, secret)
+      {
+        return .done
+      }
+      var attributes = attributes
+      attributes[AttributeName.revision] = String(revision)
+      try await replaceWithNewAttributes(stored, by: item, attributes, secret, onDisk: onDisk)
+      return .done
+    }
+    if stored.isOwn, attempt < 3, let label = item.label, !label.hasSameBytes(stored.label) {
+      let storable = try await storable(secret, in: stored.path.collection)
+      guard try await mark(stored, for: storable) else { return .vanished }
+      // This is the only message that changes both at once.
+      let path = try await createItem(
+        in: stored.path.collection, attributes: attributes.marking(secret, isThere: true),
+        label: label, secret: secret
+      ).path
+      if path != stored.path {
+        let now = try await finder.storedItems(for: item.key)
+        try await removeIfPossible(superseded(now))
+        guard let valid = now.first, valid.path == stored.path else { return .elsewhere }
+        // The provider chose another item with the same attributes, or another program has changed the
+        // attributes of the valid one.
+        return try await replace(
+          valid, by: item, revision, onDisk: onDisk, attempt: attempt + 1)
+      }
+      return .done
+    }
+    // Change the item in place, so that another program finds its item as it left it. Also, some providers
+    // ask the user about every replacement.
+    let storable = try await storable(
+      secret, in: stored.path.collection, replacingThatOf: stored.isOwn ? nil : stored)
+    guard try await mark(stored, for: storable),
+      try await write([.setSecret(try call.encode(storable), of: stored.path)])
+    else { return .vanished }
+    if changesLabel, let label = item.label {
+      _ = try await write([.setLabel(label, of: stored.path)])
+    }
+    if stored.isOwn { finder.record(stored.path, of: item.key) }
+    return .done
+  }
+
+  /// Replaces another program's item with a new one that has exactly the same attributes.
+  ///
+  /// - Parameters:
+  ///   - stored: The item.
+  ///   - label: The new label, or `nil` if it stays the same.
+  ///   - secret: The secret.
+  /// - Returns: `false` if the provider might replace another item instead, or hasn't replaced this one.
+  /// - Throws: `SecureStorageError` if the item can't be replaced.
+  private func recreate(
+    _ stored: StoredItem, _ label: String?, _ secret: Secret
+  ) async throws(SecureStorageError) -> Bool {
+    let collection = stored.path.collection
+    let search = MethodCall.searchItems(in: collection, stored.attributes)
+    guard call.itemPaths(in: try await call.send(search)) == [stored.path] else { return false }
+    let path = try await createItem(
+      in: collection, attributes: stored.attributes, label: label ?? stored.label, secret: secret
+    ).path
+    if path != stored.path {
+      // The provider may count the type of the secret as one of the attributes.
+      try await removeIfPossible([stored])
+      guard call.itemPaths(in: try await call.send(search)) == [path] else { return false }
+    }
+    guard let label else { return true }
+    let created = try await finder.contents(of: ItemFetch([path], .metadata, in: call.session))
+    return created.stored(at: path)?.label.hasSameBytes(label) == true
+  }
+
+  /// Marks an item of this package before its secret becomes empty or takes its binary form.
+  ///
+  /// Without the mark, an empty secret counts as one that never arrived.
+  private func mark(
+    _ stored: StoredItem, for secret: Secret
+  ) async throws(SecureStorageError) -> Bool {
+    if secret.count > 0, !secret.isInBinaryForm { return true }
+    let attributes = stored.attributes.marking(secret, isThere: true)
+      .markingBinaryForm(of: secret)
+    if !stored.isOwn || attributes.hasSameBytes(stored.attributes) { return true }
+    return try await write([.setAttributes(attributes, of: stored.path)])
+  }
+
+  /// Replaces an item with one that has other attributes.
+  ///
+  /// At every moment there is a complete item, and never a mixture of both. If secrets are written late, the
+  /// replaced item stays. Another program's item becomes this package's then, so that it counts as the
+  /// predecessor of the new one. If it can't become this package's, the new item has a mark.
+  private func replaceWithNewAttributes(
+    _ stored: StoredItem, by item: SecureItem, _ attributes: [String: String], _ secret: Secret,
+    onDisk: Int
+  ) async throws(SecureStorageError) {
+    var attributes = attributes.merging(item.key.ownAttributes) { $1 }.marking(secret)
+    try refuseUnusable(attributes, of: item.key)
+    if stored.firstStored > 0 {
+      attributes[AttributeName.firstStored] = String(stored.firstStored)
+    }
+    let keepsReplaced = call.provider.delaysSecrets
+    let adopts = keepsReplaced && !stored.isOwn
+    if adopts, !call.provider.storesChanges { attributes[AttributeName.successor] = "yes" }
+    let adoption =
+      adopts && call.provider.storesChanges
+      ? MethodCall.setAttributes(stored.attributes.adopted(as: item.key), of: stored.path) : nil
+    let created = try await createAnotherItem(
+      besides: item.key, in: stored.path.collection, attributes: attributes,
+      label: item.label ?? stored.label, secret: secret, after: adoption)
+    // If the user declines the first removal, the second one doesn't ask again.
+    try await cleaningUp { () async throws(SecureStorageError) in
+      if !keepsReplaced, created.path != stored.path { try await remove([stored]) }
+      if created.beside.map({ Set($0).isSubset(of: [stored.path]) }) != true {
+        try await removeSuperseded(item.key, onDisk: onDisk)
+      }
+    }
+    finder.record(created.path, of: item.key)
+  }
+
+  /// Changes the label and the attributes if they differ, and returns `false` if the item vanished.
+  ///
+  /// With other attributes, an item of another program would be another item, unless it becomes this package's.
+  private func changeMetadata(
+    of stored: StoredItem, as key: ItemKey, _ attributes: [String: String], _ label: String?
+  ) async throws(SecureStorageError) -> Bool {
+    var messages: [MethodCall] = []
+    if !attributes.hasSameBytes(stored.attributes) {
+      let attributes = stored.isOwn ? attributes : attributes.adopted(as: key)
+      messages.append(.setAttributes(attributes, of: stored.path))
+    }
+    if let label, !label.hasSameBytes(stored.label) {
+      messages.append(.setLabel(label, of: stored.path))
+    }
+    return try await write(messages)
+  }
+}
+#endif
