@@ -37,6 +37,9 @@ for graph in graphs:
             if target not in UNDERSTOOD:
                 protocols.setdefault(relation["source"], set()).add(target)
     for symbol in graph["symbols"]:
+        # The compiler only names another declaration.
+        if any(one.get("isUnconditionallyUnavailable") for one in symbol.get("availability", [])):
+            continue
         lines.append(line(graph["module"]["name"], symbol, protocols.get(symbol["identifier"]["precise"])))
 
 text = "".join(f"{one}\n" for one in sorted(lines))
