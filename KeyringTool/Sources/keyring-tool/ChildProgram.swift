@@ -68,9 +68,9 @@ struct ChildProgram {
 
   /// Runs this program once more, with other arguments, to its end.
   ///
-  /// - Parameter arguments: The arguments, with the name of the program.
+  /// - Parameter arguments: The arguments, with the name of the program and a NUL at the end of each.
   /// - Returns: The end of the program. It's a signal that arrived before the start, if there was one.
-  func runAgain(_ arguments: [String]) -> End {
+  func runAgain(_ arguments: [[CChar]]) -> End {
     let early = pendingSignals.load(ordering: .sequentiallyConsistent) & ~(1 << UInt64(SIGTSTP))
     if early != 0 { return .killed(Int32(early.trailingZeroBitCount)) }
     ProcessMemory.restoreLimit()
@@ -106,9 +106,9 @@ struct ChildProgram {
 
   /// Replaces this program by another one.
   ///
-  /// - Parameter command: The name or path of the program, and its arguments.
+  /// - Parameter command: The name or path of the program, and its arguments, with a NUL at the end of each.
   /// - Returns: The number of the error, if the program can't be started.
-  func replaceThisOne(by command: [String]) -> Int32 {
+  func replaceThisOne(by command: [[CChar]]) -> Int32 {
     ProcessMemory.restoreLimit()
     if !ignoresPipes { signal(SIGPIPE, SIG_DFL) }
     // Those of the connections to a cluster would stay open.
@@ -143,7 +143,7 @@ struct ChildProgram {
   }
 
   private func withPointers(
-    _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32
+    _ texts: [[CChar]], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32
   ) -> Int32 {
     var pointers = texts.map { strdup($0) } + [nil]
     defer { for pointer in pointers { free(pointer) } }

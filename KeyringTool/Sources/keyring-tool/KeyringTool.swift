@@ -47,6 +47,7 @@ struct KeyringTool: AsyncParsableCommand {
     var type: any ParsableCommand.Type = Self.self
     do {
       try checkCommand()
+      try ProgramArguments.check()
       var command = try parseAsRoot(arguments)
       type = Swift.type(of: command)
       if var command = command as? any AsyncParsableCommand {

@@ -164,16 +164,16 @@ struct RunCommand: ParsableCommand {
   private func runAgain(_ program: ChildProgram) throws {
     program.holdSignals()
     let directory = try CredentialsDirectory()
-    let arguments = CommandLine.arguments
-    let end = program.runAgain(
-      [arguments[0], "run", "--credentials-directory", directory.path] + arguments.dropFirst(2))
+    let arguments = ProgramArguments.all
+    let first = ["run", "--credentials-directory", directory.path].map { Array($0.utf8CString) }
+    let end = program.runAgain([arguments[0]] + first + arguments.dropFirst(2))
     directory.remove()
     switch end {
     case .exited(let status): throw ExitCode(status)
     case .killed(let signal):
       ChildProgram.end(by: signal)
       throw ExitCode(128 + signal)
-    case .notStarted(let error): try fail(arguments[0], error)
+    case .notStarted(let error): try fail(CommandLine.arguments[0], error)
     }
   }
 
@@ -221,7 +221,8 @@ struct RunCommand: ParsableCommand {
       setenv("CREDENTIALS_DIRECTORY", path, 1)
       if !netrc.isEmpty { setenv("NETRC", "\(path)/netrc", 1) }
     }
-    try fail(command[0], program.replaceThisOne(by: command))
+    try fail(
+      command[0], program.replaceThisOne(by: ProgramArguments.all.suffix(command.count)))
   }
 
   private func environmentFile() throws -> EnvironmentFile? {
