@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if EncryptedFile && os(Linux)
+import CKeyringLinux
 import Foundation
 import Keyring
 import KeyringStorage
@@ -11,6 +12,17 @@ import Testing
 
 @testable import KeyringFile
 @testable import KeyringSealing
+
+/// An entry of an access control list, in the system's format.
+struct AccessControlEntry: Sendable {
+  let kind: UInt16
+  let permissions: UInt16
+  let id: UInt32
+
+  init(_ kind: UInt16, _ permissions: UInt16, _ id: UInt32 = .max) {
+    (self.kind, self.permissions, self.id) = (kind, permissions, id)
+  }
+}
 
 @Suite struct KeySourceTests {
   private let directory: TemporaryDirectory
@@ -357,6 +369,45 @@ import Testing
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o400], ofItemAtPath: directory.path("key"))
     #expect(try storage(source).password(for: .first) == "s3cret")
+  }
+
+  /// Gives a file an access control list, in which the owner may read it.
+  private static func give(_ others: [AccessControlEntry], to path: String) -> Bool {
+    let usual = [
+      AccessControlEntry(0x01, 4), AccessControlEntry(0x10, 4), AccessControlEntry(0x20, 0),
+    ]
+    let entries = (usual + others).sorted { $0.kind < $1.kind }
+    let bytes: [UInt8] =
+      [2, 0, 0, 0]
+      + entries.flatMap { entry -> [UInt8] in
+        withUnsafeBytes(of: entry) { Array($0) }
+      }
+    return setxattr(path, "system.posix_acl_access", bytes, bytes.count, 0) == 0
+  }
+
+  private static let hasLists = (try? TemporaryDirectory()).map { directory in
+    (try? directory.write([], "file")) != nil
+      && give(
+        [AccessControlEntry(0x02, 4, 1), AccessControlEntry(0x04, 0)], to: directory.path("file"))
+  }
+
+  /// systemd (since 254) gives a service its credentials so.
+  @Test(
+    .enabled(if: hasLists == true, "the file system has no access control lists"),
+    arguments: [
+      ([AccessControlEntry(0x02, 4, geteuid()), AccessControlEntry(0x04, 0)], nil),
+      ([AccessControlEntry(0x02, 4, 12345), AccessControlEntry(0x04, 0)], .accessDenied),
+      ([AccessControlEntry(0x04, 0), AccessControlEntry(0x08, 4, 12345)], .accessDenied),
+      ([AccessControlEntry(0x02, 4, geteuid()), AccessControlEntry(0x04, 4)], .accessDenied),
+    ] as [([AccessControlEntry], SecureStorageError.Code?)])
+  func `a key file may have an access control list that lets only this user in`(
+    list: [AccessControlEntry], expected: SecureStorageError.Code?
+  ) throws {
+    let source = KeySource.keyFile(at: directory.path("key"))
+    try storage(source).setPassword("s3cret", for: .first)
+    try #require(Self.give(list, to: directory.path("key")))
+    #expect(try directory.mode("key") == 0o440)
+    #expect(try code { _ = try storage(source).password(for: .first) } == expected)
   }
 
   /// The file isn't made again either.

@@ -33,7 +33,9 @@ extension EncryptedFile {
     let status = try translating(file.status())
     let mode = status.st_mode & 0o7777
     var advice: [String] = []
-    if mode & 0o077 != 0 { advice.append("Other users can copy it. Run chmod 600 on it.") }
+    if try !translating(file.isPrivate()) {
+      advice.append("Other users can copy it. Run chmod 600 on it.")
+    }
     if status.st_nlink > 1 {
       advice.append(
         "It has \(status.st_nlink) names. A save replaces this one only, and the others keep the old secrets: remove "

@@ -10,7 +10,7 @@ extension KeySource {
   ///
   /// If there is no such file, it's created when something is first encrypted. It gets 32 random bytes, and
   /// only its owner can read it. The file must belong to this program's user or to root. A file that others
-  /// can read or write is refused.
+  /// can read or write is refused. On Linux, an access control list may let this user in.
   ///
   /// Anyone who has both the key file and the encrypted items has the secrets. Keep the key file elsewhere:
   /// on another disk, and not in the same backup.
@@ -55,7 +55,7 @@ struct KeyFile {
     guard status.st_uid == geteuid() || status.st_uid == 0 else {
       throw FileFailure("belongs to another user", number: EPERM)
     }
-    if isSecret, status.st_mode & 0o077 != 0 {
+    if isSecret, try !file.isPrivate() {
       throw FileFailure("can be read by others", number: EPERM)
     }
     return try file.secret(atMost: Self.largest)

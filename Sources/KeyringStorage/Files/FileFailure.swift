@@ -42,6 +42,17 @@ package struct FileFailure: Error {
     [EACCES, EPERM, EROFS].contains(number) ? .accessDenied : .other
   }
 
+  /// The advice for a failure of the system whose cause the user can change, or `nil` for another one.
+  package var advice: String? {
+    switch number {
+    case _ where kind != .system: nil
+    case EROFS, EACCES, EPERM: "Give this program's user access to the file and its directory."
+    // The file isn't busy, but mounted, as in a container.
+    case EBUSY: "A file that is a mount of its own can't be replaced. Mount its directory instead."
+    default: nil
+    }
+  }
+
   /// The number of the error and the system's text for it.
   package var underlying: SecureStorageError.Underlying {
     .init(domain: "errno", code: Int(number), text: String(cString: strerror(number)))

@@ -130,6 +130,22 @@ package final class OpenFile: Sendable {
     return status
   }
 
+  /// Returns `true` if only the owner of the file, root and this program's user have any permission.
+  ///
+  /// - Returns: `false` if others have one, too.
+  /// - Throws: `FileFailure` if the permissions can't be read.
+  package func isPrivate() throws(FileFailure) -> Bool {
+    let mode = try status().st_mode & 0o077
+    #if os(Linux)
+    // With a list, these bits are the maximum for everyone in it. systemd (since 254) gives a service its
+    // credentials so.
+    if mode & 0o007 == 0, mode != 0, let list = try AccessControlList(of: self) {
+      return list.isOnly(for: geteuid())
+    }
+    #endif
+    return mode == 0
+  }
+
   /// Reads a whole regular file into locked memory.
   ///
   /// - Parameter largest: The maximum size of the file, in bytes.
