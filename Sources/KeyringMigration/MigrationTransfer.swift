@@ -126,7 +126,7 @@ struct MigrationTransfer: Sendable {
       .itemAlreadyExists, during: .save,
       message: "The destination already has a different value for \("\(key)".excerpt).",
       recoverySuggestion:
-        "Decide which value is right, remove the other one, and run the migration again.")
+        "Decide which value is right, remove the other one, and try again.")
   }
 }
 

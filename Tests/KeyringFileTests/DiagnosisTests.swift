@@ -166,6 +166,13 @@ import Testing
     #expect(
       SecureStorageError.unwatched(place, full).recoverySuggestion?.contains("max_user_watches")
         == true)
+    for (number, kind, advice) in [
+      (EBUSY, FileFailure.Kind.system, "Mount its directory"), (EFBIG, .system, "disk space"),
+      (EFBIG, .unsuitable, "Use the path of an encrypted file."), (EROFS, .system, "access"),
+    ] {
+      let failure = FileFailure("can't be replaced", number: number, kind: kind)
+      #expect(SecureStorageError(place, failure).recoverySuggestion?.contains(advice) == true)
+    }
     for (path, advice) in [("keys/key", "directory"), ("key", "chmod 600")] {
       let key = KeySource.keyFile(at: directory.path(path))
       try directory.write([UInt8](repeating: 7, count: 32), "key")

@@ -37,7 +37,7 @@ import Testing
     let error = #expect(throws: SecureStorageError.self) {
       try storage(at: directory.path("")).password(for: .first)
     }
-    #expect(error?.recoverySuggestion == "Use the path of a file.")
+    #expect(error?.recoverySuggestion == "Use the path of an encrypted file.")
     let keyed = EncryptedFileStorage(at: path, key: .keyFile(at: directory.path("")))
     let keyError = #expect(throws: SecureStorageError.self) {
       try keyed.setPassword("s3cret", for: .first)

@@ -186,7 +186,7 @@ extension SecureStorageError.Code {
     ),
     .sourceChanged: (
       "The source was changed during the migration.",
-      "Nothing was removed. Decide which value is right, remove the other one, and run the migration again."
+      "Nothing was removed. Decide which value is right, remove the other one, and try again."
     ),
     .notObservable: (
       "The storage can't report changes.",

@@ -28,11 +28,10 @@ extension SecureStorageError {
   init(_ place: FileLocation, _ failure: FileFailure) {
     let recoverySuggestion: String? =
       switch failure.number {
+      case _ where failure.kind == .unsuitable: "Use the path of an encrypted file."
       case ENOSPC, EDQUOT, EFBIG: "Free some disk space. The previous content is unchanged."
-      case EROFS, EACCES, EPERM: "Give this program's user access to the file and its directory."
-      case EINVAL where failure.kind == .unsuitable: "Use the path of a file."
       case ELOOP: "Use the path of the file itself. It must not be a link."
-      default: nil
+      default: failure.advice
       }
     self.init(
       failure.code, "The file \(place.path) \(failure.problem).",

@@ -46,7 +46,7 @@ struct PlaintextFile: PlaintextStore {
     guard !text.withUnsafeBytes({ $0.contains(0) }) else {
       throw file.error(
         .undecodable, .read, "The file contains NUL bytes. It may be text in UTF-16.",
-        recoverySuggestion: "Save it as UTF-8, and run the migration again.")
+        recoverySuggestion: "Save it as UTF-8, and try again.")
     }
     return PlaintextContent(text, try attempt(parts(text)), isNested: isNested)
   }

@@ -43,6 +43,6 @@ extension PlaintextStore {
   ) -> SecureStorageError {
     SecureStorageError(
       code, operation: operation, backendName: name, message: message,
-      recoverySuggestion: "Correct the value or the program, and run the migration again.")
+      recoverySuggestion: "Correct the value or the program, and try again.")
   }
 }

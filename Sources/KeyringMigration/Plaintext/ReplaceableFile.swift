@@ -65,7 +65,12 @@ struct ReplaceableFile: Sendable {
       throw failure(.read, FileFailure("can't be found"))
     }
     defer { free(resolved) }
-    return String(cString: resolved)
+    // Another file would be replaced instead.
+    guard let target = String(validatingCString: resolved) else {
+      throw failure(
+        .read, FileFailure("leads to a name that isn't UTF-8", number: EINVAL, kind: .unsuitable))
+    }
+    return target
   }
 
   private func attempt<Result>(
@@ -83,7 +88,9 @@ struct ReplaceableFile: Sendable {
       case .unsuitable: .invalidArgument
       case .grown: .sourceChanged
       }
-    return error(code, operation, "The file \(cause.problem).", underlying: cause.underlying)
+    return error(
+      code, operation, "The file \(cause.problem).", recoverySuggestion: cause.advice,
+      underlying: cause.underlying)
   }
 
   /// Returns an error about the file, which has to be corrected unless it was changed in the meantime.
@@ -91,10 +98,10 @@ struct ReplaceableFile: Sendable {
     _ code: SecureStorageError.Code, _ operation: SecureStorageError.Operation, _ message: String,
     recoverySuggestion: String? = nil, underlying: SecureStorageError.Underlying? = nil
   ) -> SecureStorageError {
-    let usual = code == .sourceChanged ? "Run" : "Correct the file, and run"
+    let usual = code == .sourceChanged ? "Try again." : "Correct the file, and try again."
     return SecureStorageError(
       code, operation: operation, backendName: name, message: message,
-      recoverySuggestion: recoverySuggestion ?? "\(usual) the migration again.",
+      recoverySuggestion: recoverySuggestion ?? usual,
       underlying: underlying)
   }
 }

@@ -63,6 +63,14 @@ import Testing
     #expect(findings.contains { $0.text.contains("/token can't be read") }, "\(findings)")
   }
 
+  @Test func `an empty file is an empty secret, which the diagnosis names`() throws {
+    try directory.write("", "token")
+    #expect(try storage.password(for: password("token")) == "")
+    let findings = storage.diagnose(writing: false).findings
+    #expect(
+      findings.contains { $0.state == .notice && $0.text.hasPrefix("token: ") }, "\(findings)")
+  }
+
   /// In the targets of the links, DIRECTORY is the directory itself, and OUTSIDE another one beside it.
   @Test(arguments: [
     [("token", "../OUTSIDE/shadow")], [("token", "/etc/passwd")],

@@ -89,8 +89,10 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
     var diagnosis = StorageDiagnosis(of: backendName)
     do throws(SecureStorageError) {
       let path = try path()
-      let (found, strayLinks) = try read { (directory) throws(SecureStorageError) in
-        (try names(in: directory), directory.strayLinks)
+      let (found, strayLinks, empty) = try read { (directory) throws(SecureStorageError) in
+        let names = try names(in: directory).sorted()
+        let empty = names.filter { (try? directory.read($0))??.content.count == 0 }
+        return (names, directory.strayLinks, empty)
       }
       for (name, cause) in strayLinks.sorted(by: { $0.key < $1.key }) {
         let error = failure(of: "The file \(path)/\(name)", cause)
@@ -102,7 +104,12 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
           message: "The directory \(path) has no file that can be a secret.",
           recoverySuggestion: "Pass the secrets to the service, or correct the path.")
       }
-      diagnosis.add("directory", "\(path) has \(found.sorted().joined(separator: ", "))")
+      diagnosis.add("directory", "\(path) has \(found.joined(separator: ", "))")
+      if !empty.isEmpty {
+        diagnosis.add(
+          "empty", "\(empty.joined(separator: ", ")): an empty file is an empty secret",
+          recoverySuggestion: "Check what writes it, if the secret isn't meant to be empty.")
+      }
     } catch {
       diagnosis.add("directory", error)
     }
