@@ -65,12 +65,14 @@ public struct ItemCommands: Sendable {
   ///   - expires: The time from which the secret counts as expired, or `nil` if it doesn't expire.
   ///   - mode: The save mode.
   ///   - advice: A sentence that says how to replace an item that already exists.
+  /// - Returns: The description of the item.
   /// - Throws: ``ItemSelection/Unclear`` if the selection is unclear, or another error if the secret can't
   ///   be stored.
+  @discardableResult
   public func set(
     _ secret: Secret, for selection: ItemSelection, login: String? = nil, label: String? = nil,
     expires: Date? = nil, mode: SaveMode = .addOrReplace, toReplace advice: String? = nil
-  ) throws {
+  ) throws -> String {
     let key = try selection.key()
     let old =
       try storage.item(for: key, details: .metadata)
@@ -91,6 +93,7 @@ public struct ItemCommands: Sendable {
       if error.code == .itemAlreadyExists { error.recoverySuggestion = advice }
       throw error
     }
+    return item.key.description.printable
   }
 
   /// Removes items.

@@ -45,9 +45,7 @@ extension PlaintextFileFormat {
   /// Returns the reason why no value on certain lines is made from an entry, or `nil` if there is nothing to say.
   func problem(of entry: PlaintextEntry, lines: Set<Int>) -> String? {
     if case .unusable(let problem) = entry.kind { return problem }
-    if self == .docker, Self.isLost(entry) {
-      return "is of a login that docker's helper can't keep as a whole"
-    }
+    if self == .docker { return Self.dockerProblem(of: entry) }
     // Here, each line has one entry.
     let isMissing = self == .gitCredentials && !lines.contains(entry.line)
     return isMissing ? "isn't a URL that git's helper finds" : nil
@@ -67,26 +65,48 @@ extension PlaintextFileFormat {
       name: name, line: entry.line, key: key, mapping: entry.mapping(to: key))
   }
 
+  /// Returns the name of the registry that an entry belongs to, and the name in its login, or `nil` for others.
+  ///
+  /// The older file `.dockercfg` has no object `auths` around its logins.
+  private static func login(_ entry: PlaintextEntry) -> (server: String, name: String)? {
+    let path = entry.path
+    if path.count > 2, path[0] == "auths" { return (path[1], path[2]) }
+    let isOlder = path.count == 2 && ["auth", "registrytoken"].contains(path[1])
+    return isOlder && !["auths", "HttpHeaders"].contains(path[0]) ? (path[0], path[1]) : nil
+  }
+
   /// Returns `true` if an entry belongs to a registry, and docker's helper has no place for it.
   private static func isLost(_ entry: PlaintextEntry) -> Bool {
-    entry.path.count > 2 && entry.path[0] == "auths" && entry.secret.count > 0
-      && !["auth", "email", "identitytoken", "password", "username"].contains(entry.path[2])
+    guard let name = login(entry)?.name, entry.secret.count > 0 else { return false }
+    if name == "auth" { return DockerLogin.pair(entry.secret.text ?? "") == nil }
+    return !["email", "identitytoken", "password", "username"].contains(name)
+  }
+
+  private static func dockerProblem(of entry: PlaintextEntry) -> String? {
+    if isLost(entry) { return "is of a login that docker's helper can't keep as a whole" }
+    switch entry.path.first {
+    case "HttpHeaders" where entry.path.last?.lowercased() != "user-agent":
+      return "is a header for every registry, which no item can be"
+    case "proxies" where entry.secret.withUnsafeBytes({ $0.contains(UInt8(ascii: "@")) }):
+      return "is a proxy with a login, which no item can be"
+    default: return nil
+    }
   }
 
   /// Returns a value for each registry with a password, as docker's own helpers store it.
   private static func dockerValues(_ entries: [PlaintextEntry]) -> [PlaintextImport.Value] {
-    var seen = Set(entries.filter(isLost).map { $0.path[1] })
+    var seen = Set(entries.filter(isLost).compactMap { login($0)?.server })
     return entries.compactMap { entry in
-      guard entry.path.count == 3, entry.path[0] == "auths",
-        ["auth", "identitytoken", "password"].contains(entry.path[2]), entry.secret.count > 0,
-        seen.insert(entry.path[1]).inserted
+      guard let (server, name) = login(entry), entry.path.last == name,
+        ["auth", "identitytoken", "password"].contains(name), entry.secret.count > 0,
+        seen.insert(server).inserted
       else { return nil }
-      let key = DockerCredentials.key(entry.path[1])
+      let key = DockerCredentials.key(server)
       return PlaintextImport.Value(
-        name: entry.path[1], line: entry.line, key: key,
-        mapping: PlaintextMapping(path: Array(entry.path.prefix(2)), as: key) { json in
+        name: server, line: entry.line, key: key,
+        mapping: PlaintextMapping(path: Array(entry.path.dropLast()), as: key) { json in
           DockerLogin(json).map {
-            DockerCredentials.item(key, server: entry.path[1], user: $0.user, $0.secret)
+            DockerCredentials.item(key, server: server, user: $0.user, $0.secret)
           }
         })
     }
@@ -108,16 +128,8 @@ private struct DockerLogin {
     guard let content else { return nil }
     var (user, secret) = (content.username, content.password.map { Secret($0) })
     if let auth = content.auth, !auth.isEmpty {
-      // As docker does, this passes over line ends.
-      let encoded = Data(auth.utf8.filter { !"\r\n".utf8.contains($0) })
-      guard let pair = Data(base64Encoded: encoded),
-        let colon = pair.firstIndex(of: UInt8(ascii: ":"))
-      else { return nil }
-      user = String(validating: pair[..<colon], as: UTF8.self)
-      // As docker does, this drops NULs at the end.
-      let password = pair[(colon + 1)...]
-      let end = password.lastIndex { $0 != 0 }.map { $0 + 1 } ?? password.startIndex
-      secret = Secret(bytes: password[..<end])
+      guard let pair = Self.pair(auth) else { return nil }
+      (user, secret) = pair
     }
     if let token = content.identitytoken, !token.isEmpty {
       // Docker's name for the user of a token.
@@ -125,5 +137,19 @@ private struct DockerLogin {
     }
     guard let user, !user.isEmpty, let secret else { return nil }
     (self.user, self.secret) = (user, secret)
+  }
+
+  /// Returns the user and the password that docker finds in a text, or `nil` if it finds none.
+  static func pair(_ auth: String) -> (user: String, secret: Secret)? {
+    // As docker does, this passes over line ends.
+    let encoded = Data(auth.utf8.filter { !"\r\n".utf8.contains($0) })
+    guard let pair = Data(base64Encoded: encoded),
+      let colon = pair.firstIndex(of: UInt8(ascii: ":")), colon > pair.startIndex,
+      let user = String(validating: pair[..<colon], as: UTF8.self)
+    else { return nil }
+    // As docker does, this drops NULs at the end.
+    let password = pair[(colon + 1)...]
+    let end = password.lastIndex { $0 != 0 }.map { $0 + 1 } ?? password.startIndex
+    return (user, Secret(bytes: password[..<end]))
   }
 }

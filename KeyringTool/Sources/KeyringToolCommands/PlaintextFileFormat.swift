@@ -18,7 +18,7 @@ public enum PlaintextFileFormat: String, Sendable, CaseIterable {
   case netrc
   /// The URLs of git's helper `store`.
   case gitCredentials = "git-credentials"
-  /// Docker's `config.json`.
+  /// Docker's `config.json`, or its older `.dockercfg`.
   case docker
 
   /// Determines the format of a file by its name, or by how its content begins.
@@ -60,7 +60,7 @@ public enum PlaintextFileFormat: String, Sendable, CaseIterable {
       return .gitCredentials
     }
     if name.hasPrefix(".env") || name.hasSuffix(".env") { return .environment }
-    if path.hasSuffix(".docker/config.json") { return .docker }
+    if path.hasSuffix(".docker/config.json") || name.hasSuffix("dockercfg") { return .docker }
     return name.hasSuffix(".json") ? .json : nil
   }
 

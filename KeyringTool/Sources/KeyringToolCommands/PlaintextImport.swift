@@ -125,13 +125,13 @@ public struct PlaintextImport: Sendable {
         recoverySuggestion: "\(path.printable) is unchanged. Run the command again.",
         status: .damaged)
     }
-    return try perform(storage, false) { (migration) throws(SecureStorageError) in
+    return try perform(storage, false, isCopied: true) { (migration) throws(SecureStorageError) in
       try migration.move().count
     }
   }
 
   private func perform(
-    _ storage: any SecureStorage, _ isReplacing: Bool,
+    _ storage: any SecureStorage, _ isReplacing: Bool, isCopied: Bool = false,
     _ body: (Migration) throws(SecureStorageError) -> Int
   ) throws(SecureStorageError) -> Int {
     let last = LastProgress()
@@ -141,18 +141,21 @@ public struct PlaintextImport: Sendable {
     do {
       return try body(migration)
     } catch {
-      throw described(error, last.value)
+      throw described(error, last.value, isCopied: isCopied)
     }
   }
 
   /// Returns an error that also says where the import stopped.
   private func described(
-    _ error: SecureStorageError, _ progress: Migration.Progress?
+    _ error: SecureStorageError, _ progress: Migration.Progress?, isCopied: Bool
   ) -> SecureStorageError {
     var error = error
     let isExisting = error.code == .itemAlreadyExists
-    let advice = isExisting ? "To replace it, use --replace." : error.recoverySuggestion ?? ""
-    var done = "Nothing was written, and \(path.printable) is unchanged."
+    if isExisting { error.recoverySuggestion = "To replace it, use --replace." }
+    var done =
+      isCopied
+      ? "All values are in the storage, and still in \(path.printable)."
+      : "Nothing was written, and \(path.printable) is unchanged."
     if let progress, progress.phase == .writing || progress.phase == .verifying {
       if values.indices.contains(progress.completed) {
         let value = values[progress.completed]
@@ -163,10 +166,8 @@ public struct PlaintextImport: Sendable {
       done =
         "\(progress.completed) of \(progress.total) values were \(isWriting ? "written" : "read back"). "
         + "\(path.printable) is unchanged. To go on, run the command again."
-    } else if progress?.phase == .removing {
-      done = "All values are in the storage, and still in \(path.printable)."
     }
-    error.recoverySuggestion = "\(advice) \(done)"
+    error.recoverySuggestion = "\(error.advice) \(done)"
     return error
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import KeyringStorage
+
 /// An error of a command, other than an error of the storage.
 public struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible {
   /// A sentence that describes the problem.
@@ -28,4 +30,20 @@ public struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible {
 
   /// Both sentences.
   public var description: String { "\(message) \(recoverySuggestion)" }
+}
+
+extension SecureStorageError {
+  /// The message and the advice.
+  package var sentences: String { "\(message) \(advice)" }
+
+  /// The recovery suggestion, or the system's cause if nobody knows what to do.
+  package var advice: String {
+    let advice = recoverySuggestion ?? ""
+    guard advice == Self.adviceToReadLog else { return advice }
+    return underlying.map { "The cause is: \($0.text)" } ?? "Try again."
+  }
+
+  /// The suggestion of an error of unknown cause, which makes no sense in a tool without a log.
+  static let adviceToReadLog =
+    SecureStorageError(.other, operation: .read, backendName: "").recoverySuggestion
 }

@@ -20,6 +20,8 @@ public enum ToolStatus: Int32, Sendable, CaseIterable {
   case damaged = 8
   /// Several items or values match.
   case ambiguous = 9
+  /// The user has cancelled a question, and nothing was stored.
+  case canceled = 10
   /// The arguments make no sense.
   ///
   /// ArgumentParser uses this status, which is `EX_USAGE` of
@@ -54,6 +56,7 @@ public enum ToolStatus: Int32, Sendable, CaseIterable {
     case .denied: "if access is denied, or the key of a file or fleet is wrong or missing"
     case .damaged: "if a secret or a file isn't as it should be"
     case .ambiguous: "if several items or values match"
+    case .canceled: "if the user cancels a question"
     case .misused: "if the arguments make no sense"
     case .failed: "if the command fails for another reason"
     }

@@ -63,7 +63,7 @@ struct DockerCredentialCommand: ParsableCommand {
       try Terminal.print([error.message])
       throw ExitCode.failure
     } catch let error as SecureStorageError {
-      try Terminal.print(["\(error.message) \(error.recoverySuggestion ?? "")"])
+      try Terminal.print([error.sentences])
       throw ExitCode.failure
     } catch let error as ToolFailure {
       try Terminal.print([error.description])

@@ -9,7 +9,7 @@ struct ExpiryOptions: ParsableArguments {
     help: ArgumentHelp(
       """
       The time from which the secret counts as expired: "90d" from now (also "m", "h" and "w"), a day \
-      such as "2026-12-31", or a time such as "2026-12-31T23:59:59Z".
+      such as "2026-12-31", or a time such as "2026-12-31T23:59:59Z" or "2026-12-31T23:59:59+01:00".
       """,
       discussion: """
         The attribute "expires" keeps the time, unencrypted and in UTC. An expired secret is still there: \

@@ -30,13 +30,20 @@ struct GenerateCommand: ParsableCommand {
     guard (8...1024).contains(length) else {
       throw ValidationError("Specify a --length from 8 to 1024.")
     }
+    // In pass, the length follows the name.
+    if let number = item.accountArgument.flatMap({ Int($0) }), (1...1024).contains(number) {
+      throw ValidationError(
+        "The second argument is the account. For a length, use --length \(number), or --account \(number)."
+      )
+    }
   }
 
   func run() throws {
-    try ItemCommands(storage.selected()).set(
+    let stored = try ItemCommands(storage.selected()).set(
       SecretText.generated(length: length), for: item.selection(), login: login,
       expires: expiry.expires?.date,
       mode: replace ? .addOrReplace : .add, toReplace: "To replace it, use --replace.")
+    Terminal.tell("stored \(stored) in \(storage.selection.name.place)")
     if let advice = item.selection().adviceForGit { Terminal.complain(advice) }
   }
 }

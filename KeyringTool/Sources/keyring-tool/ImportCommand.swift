@@ -10,8 +10,8 @@ struct ImportCommand: ParsableCommand {
     commandName: "import",
     abstract: "Copy items from another storage or from a file of another program.",
     discussion: """
-      After --from, name a storage, such as a backup that "export" has written, or the path of a file with \
-      secrets in plain text. The format of a file follows from its name, or else from how it begins:
+      Name the path of a file with secrets in plain text, or a storage, such as a backup that "export" has \
+      written. The format of a file follows from its name, or else from how it begins:
 
       env: lines NAME=value. NAME becomes the account of a password of --service.
 
@@ -24,7 +24,8 @@ struct ImportCommand: ParsableCommand {
 
       git-credentials: each line becomes the internet password that git's helper finds.
 
-      docker: each login of config.json becomes the item that docker's helper finds.
+      docker: each login of config.json or .dockercfg becomes the item that docker's helper finds. Headers, and \
+      passwords of proxies, are named, and stay.
 
       The command checks everything before it writes, writes the values, and reads them back. It stops at the \
       first value that is lost, says how many were done, and leaves the file as it is. An item with another \
@@ -39,12 +40,11 @@ struct ImportCommand: ParsableCommand {
       From a storage: \(CopyOptions.discussion)
       """)
 
+  @Argument(help: ImportSource.help, completion: .file())
+  var source: ImportSource
+
   @OptionGroup var storage: StorageOptions
   @OptionGroup var copy: CopyOptions
-
-  @Option(
-    help: ImportSource.help, completion: .file())
-  var from: ImportSource
 
   @Option(help: "The file with the key of that storage.", completion: .file())
   var fromKeyFile: String?
@@ -62,15 +62,15 @@ struct ImportCommand: ParsableCommand {
   @Flag(help: "Remove the values from the file after they were imported and read back.")
   var removeSource = false
 
-  private func source(_ name: StorageName) -> StorageSelection {
+  private func selection(_ name: StorageName) -> StorageSelection {
     StorageSelection(
       name: name, keyFile: fromKeyFile, mayAsk: !storage.noPrompt, timeout: storage.deadline)
   }
 
   func validate() throws {
-    switch from {
+    switch source {
     case .storage(let name):
-      try source(name).check(keyOption: "--from-key-file")
+      try selection(name).check(keyOption: "--from-key-file")
       if name == storage.selection.name { throw ValidationError("Both storages are the same.") }
       if format != nil || removeSource || !only.isEmpty {
         throw ValidationError("Use --format, --only and --remove-source only with a file.")
@@ -91,9 +91,9 @@ struct ImportCommand: ParsableCommand {
   }
 
   func run() throws {
-    switch from {
+    switch source {
     case .storage(let name):
-      let source = try source(name).openedSource()
+      let source = try selection(name).openedSource()
       guard dryRun else { return try copy.run(from: source, to: storage.selected()) }
       let listing = try ItemCommands(source).list(
         copy.items.selection(), allowsUnlocking: !storage.noPrompt)

@@ -20,7 +20,7 @@ enum ImportSource: ExpressibleByArgument {
 
   static let help = ArgumentHelp(
     """
-    The storage to copy the items from, named as after --storage, or the path of a file: \
+    The path of a file, or a storage to copy the items from, named as after --storage. Files: \
     \(PlaintextFileFormat.allCases.map(\.rawValue).joined(separator: ", ")).
-    """, valueName: "storage or file")
+    """, valueName: "file or storage")
 }

@@ -43,6 +43,7 @@ struct KeyringTool: AsyncParsableCommand {
 
   static func main() async {
     ProcessMemory.hide()
+    _ = Terminal.ignoresPipes
     Terminal.reserveClosedStreams()
     var type: any ParsableCommand.Type = Self.self
     do {
@@ -60,7 +61,7 @@ struct KeyringTool: AsyncParsableCommand {
         error.code == .locked && error.message.contains("has no terminal")
           && type != UnlockCommand.self
         ? " Or name a key file: --key-file, --to-key-file or --from-key-file." : ""
-      fail("\(error.errorDescription ?? "")\(keyFiles)", ToolStatus(error))
+      fail("\(error.sentences)\(keyFiles)", ToolStatus(error))
     } catch let error as ToolFailure {
       fail(error.description, error.status)
     } catch let error as ItemSelection.Unclear {

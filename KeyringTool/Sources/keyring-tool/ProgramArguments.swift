@@ -21,13 +21,12 @@ enum ProgramArguments {
     let own =
       CommandLine.arguments.dropFirst().first == "run"
       ? CommandLine.arguments.prefix { $0 != "--" }[...] : CommandLine.arguments[...]
-    guard let index = own.indices.first(where: { String(validating: all[$0], as: UTF8.self) == nil }) else {
-      return
-    }
+    let isText = all.map { String(validating: $0, as: UTF8.self) != nil }
+    guard let index = own.indices.first(where: { !isText[$0] }) else { return }
     throw ValidationError(
       """
-      Argument \(index) isn't UTF-8. Only the arguments of a program that "run" starts can be any bytes. \
-      Give a file or an item a name in UTF-8.
+      Argument \(index) isn't UTF-8. Only the arguments of a program that "run" starts can be any bytes. Give \
+      a file or an item a name in UTF-8.
       """)
   }
 }

@@ -43,9 +43,10 @@ struct SetCommand: ParsableCommand {
       // The program that pipes the secret in may have failed.
       throw ToolFailure("The secret is empty.", recoverySuggestion: "To store it, use --empty.")
     }
-    try ItemCommands(storage.selected()).set(
+    let stored = try ItemCommands(storage.selected()).set(
       secret, for: selection, login: login, label: label, expires: expiry.expires?.date,
       mode: add ? .add : .addOrReplace, toReplace: "To replace it, leave out --add.")
+    Terminal.tell("stored \(stored) in \(storage.selection.name.place)")
     if let advice = selection.adviceForGit { Terminal.complain(advice) }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import KeyringToolCommands
 
 #if canImport(Musl)
 import Musl
@@ -40,6 +41,16 @@ enum StorageName: Equatable, ExpressibleByArgument, CustomStringConvertible {
       encrypted file, or "etcd:" and the namespace of a fleet.
       """,
       discussion: discussion, valueName: "storage")
+  }
+
+  /// The storage, as the end of a sentence.
+  var place: String {
+    switch self {
+    case .keyring(nil): "the default collection"
+    case .keyring(let label?): "the collection \"\(label.printable)\""
+    case .file(let path): "the file \(path.printable)"
+    case .fleet(let namespace): "the namespace \"\(namespace.printable)\" of the fleet"
+    }
   }
 
   var description: String {

@@ -37,12 +37,28 @@ enum Terminal {
         "A terminal can't pass on every byte.",
         recoverySuggestion: "Pipe the secret in, or leave out --binary.", status: .misused)
     }
-    let secret = try Secret.typed(atPrompt: "Secret: ")
-    guard try Secret.typed(atPrompt: "Again: ") == secret else {
+    let secret = try typedSecret(atPrompt: "Secret: ")
+    guard try typedSecret(atPrompt: "Again: ") == secret else {
       throw ToolFailure(
         "The two secrets differ.", recoverySuggestion: "Nothing was stored. Try again.")
     }
     return secret
+  }
+
+  /// Asks for a line of a new secret.
+  private static func typedSecret(atPrompt prompt: String) throws -> Secret {
+    do throws(SecureStorageError) {
+      return try Secret.typed(atPrompt: prompt)
+    } catch {
+      switch error.code {
+      case .userCanceled:
+        throw ToolFailure(
+          error.message, recoverySuggestion: "Nothing was stored.", status: .canceled)
+      case .invalidArgument:
+        throw ToolFailure(error.message, recoverySuggestion: "Pipe the secret in.")
+      default: throw error
+      }
+    }
   }
 
   /// Reads a password that a program pipes in.
@@ -64,6 +80,12 @@ enum Terminal {
 
   /// Indicates whether programs that this one uses can show windows.
   static var mayShowWindows: Bool { getenv("DISPLAY") != nil || getenv("WAYLAND_DISPLAY") != nil }
+
+  /// Writes a line to standard error, if it's a terminal.
+  static func tell(_ message: String) { if isatty(STDERR_FILENO) != 0 { complain(message) } }
+
+  /// Indicates whether this program was started with an ignored SIGPIPE, which GLib ignores later.
+  static let ignoresPipes = ChildProgram.isIgnored(SIGPIPE)
 
   /// Indicates whether standard output is a terminal.
   static var isOutput: Bool { isatty(STDOUT_FILENO) != 0 }
@@ -99,6 +121,8 @@ enum Terminal {
       let count = systemWrite(
         descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
       if count < 0, errno == EINTR { continue }
+      // As other programs do, this one ends if nobody reads its output any more.
+      if count < 0, errno == EPIPE, !ignoresPipes { endLikeOthers() }
       guard count > 0 else {
         throw ToolFailure(
           "The output can't be written.",
@@ -106,6 +130,15 @@ enum Terminal {
       }
       rest = rest.dropFirst(count)
     }
+  }
+
+  /// Ends the program with SIGPIPE, which the thread may block.
+  private static func endLikeOthers() {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGPIPE)
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    ChildProgram.end(by: SIGPIPE)
   }
 
   static func write(_ bytes: [UInt8], to descriptor: Int32) throws {

@@ -10,7 +10,7 @@ struct BackupTests {
   private let directory = TemporaryDirectory()
   private var file: String { "file:\(directory.path("backup"))" }
   private var toFile: [String] { ["--to", file, "--to-key-file", directory.path("key")] }
-  private var fromFile: [String] { ["--from", file, "--from-key-file", directory.path("key")] }
+  private var fromFile: [String] { [file, "--from-key-file", directory.path("key")] }
 
   /// The items of the service as JSON, without the times.
   ///
@@ -116,7 +116,7 @@ struct BackupTests {
     let list = try Program.inTerminal(["list", "--storage", file])
     try list.answer("Passphrase of the ", with: "correct horse")
     try list.waitFor("username=me")
-    let wrong = try Program.inTerminal(["import", "--from", file])
+    let wrong = try Program.inTerminal(["import", file])
     try wrong.answer("Passphrase of the ", with: "wrong")
     try wrong.waitFor("another passphrase")
     #expect(try wrong.finish().status != 0)
@@ -141,8 +141,8 @@ struct BackupTests {
 
   @Test(arguments: [
     ["export", "--to", "keyring"], ["export"], ["import"], ["export", "--to", "etcd:x"],
-    ["import", "--from", "keyring:x", "--collection", "x"],
-    ["export", "--to", "file:x", "--no-prompt"], ["import", "--from", "file:x", "--key-file", "y"],
+    ["import", "keyring:x", "--collection", "x"],
+    ["export", "--to", "file:x", "--no-prompt"], ["import", "file:x", "--key-file", "y"],
   ])
   func `unclear copies are refused`(arguments: [String]) throws {
     let result = try Program.tool(arguments)

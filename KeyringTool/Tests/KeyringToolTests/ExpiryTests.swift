@@ -15,7 +15,8 @@ import Testing
 
   @Test(arguments: [
     ("30m", 1800), ("12h", 43_200), ("90d", 7_776_000), ("4w", 2_419_200), ("0d", 0),
-    ("1970-01-02", 86_400), ("1970-01-01T00:00:01Z", 1),
+    ("1970-01-02", 86_400), ("1970-01-01T00:00:01Z", 1), ("1970-01-01T01:00:01+01:00", 1),
+    ("1969-12-31t20:30:01.9-03:30", 1), ("1970-01-01 00:00:01z", 1),
   ])
   func `a time is a distance from now, a day or a time`(text: String, seconds: Double) {
     #expect(ExpiryTime(text, now: past)?.date == Date(timeIntervalSince1970: seconds))
@@ -24,6 +25,7 @@ import Testing
   @Test(arguments: [
     "", "d", "90", "-1d", "1.5d", "90 d", "90y", "tomorrow", "1970-13-01", "1970-01-01T00:00:01",
     "01/02/1970", "1970", "90d2h", "99999999999d", "2027-02-30",
+    "1970-01-01T00:00:00+24:00", "1970-01-01T00:00:00+0100", "2027-02-30T00:00:00+01:00",
   ])
   func `another text is no time`(text: String) {
     #expect(ExpiryTime(text) == nil)

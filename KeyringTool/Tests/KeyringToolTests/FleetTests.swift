@@ -51,7 +51,7 @@ final class FleetTests {
     let toFile = ["--to", file, "--to-key-file", keyFile("backup.key")]
     #expect(try Program.tool(["export"] + fleet() + toFile).output == "copied 1\n")
     #expect(try Program.tool(["remove"] + item + fleet()).output == "removed 1\n")
-    let fromFile = ["--from", file, "--from-key-file", keyFile("backup.key")]
+    let fromFile = [file, "--from-key-file", keyFile("backup.key")]
     #expect(try Program.tool(["import"] + fleet() + fromFile).output == "copied 1\n")
     #expect(try Program.tool(["get"] + item + fleet()).output == "s3cret")
   }

@@ -22,14 +22,14 @@ struct ImportTests {
 
   @Test func `a dry run prints names, and no secret`() throws {
     let file = try file("A=s3cret\n")
-    let result = try Program.tool(["import", "--from", file, service, "--dry-run"])
+    let result = try Program.tool(["import", file, service, "--dry-run"])
     #expect(result.output == "A  password (service: \(service), username: A)\n", "\(result)")
     #expect(result.status == 0 && result.errors.isEmpty)
     #expect(try Program.tool(["get", service, "A"]).status == 3)
     // It doesn't even need a keyring.
     let without = try Program.run(
       "env",
-      ["DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent", Program.toolPath, "import", "--from"]
+      ["DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent", Program.toolPath, "import"]
         + [file, service, "--dry-run"])
     #expect(without.output == result.output)
   }
@@ -37,11 +37,11 @@ struct ImportTests {
   @Test func `values are imported, and removed from the file on request`() throws {
     let text = "# kept\nA=1\nB=\"two\\nlines\"\n"
     let file = try file(text)
-    let result = try Program.tool(["import", "--from", file, service])
+    let result = try Program.tool(["import", file, service])
     #expect(result.status == 0 && result.output == "imported 2\n", "\(result)")
     #expect(try get("A") == "1" && get("B") == "two\nlines")
     #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
-    let removal = try Program.tool(["import", "--from", file, service, "--remove-source"])
+    let removal = try Program.tool(["import", file, service, "--remove-source"])
     #expect(removal.output == "imported 2\nremoved 2 from the file\n", "\(removal)")
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "# kept\n")
   }
@@ -49,11 +49,11 @@ struct ImportTests {
   @Test func `another value isn't replaced without a request`() throws {
     let file = try file("A=s3cret-1\n")
     #expect(try Program.tool(["set", service, "A"], input: "theirs").status == 0)
-    let result = try Program.tool(["import", "--from", file, service, "--remove-source"])
+    let result = try Program.tool(["import", file, service, "--remove-source"])
     #expect(result.status == 4 && result.output.isEmpty, "\(result)")
     #expect(!result.errors.contains("s3cret-1") && result.errors.contains("--replace"))
     #expect(try get("A") == "theirs")
-    #expect(try Program.tool(["import", "--from", file, service, "--replace"]).status == 0)
+    #expect(try Program.tool(["import", file, service, "--replace"]).status == 0)
     #expect(try get("A") == "s3cret-1")
   }
 
@@ -61,7 +61,7 @@ struct ImportTests {
     let host = "\(UUID().uuidString.lowercased()).example.org"
     let text = "machine \(host) login ada password pa55\n"
     let file = try file(text + "default login x password s3cret\n", ".netrc")
-    let result = try Program.tool(["import", "--from", file])
+    let result = try Program.tool(["import", file])
     #expect(result.status == 1 && result.output == "imported 1\n", "\(result)")
     #expect(result.errors.contains("line 2") && !result.errors.contains("s3cret"))
     let netrc = ["run", "--netrc", host, "--", "sh", "-c", "cat \"$NETRC\""]
@@ -71,19 +71,19 @@ struct ImportTests {
   @Test func `a token that is used as the login is neither shown nor imported`() throws {
     let file = try file("https://t0ken:x-oauth-basic@h\n", ".git-credentials")
     for options in [["--dry-run"], []] {
-      let result = try Program.tool(["import", "--from", file] + options)
+      let result = try Program.tool(["import", file] + options)
       #expect(result.status == 1 && result.errors.contains("line 1"), "\(result)")
       #expect(!(result.output + result.errors).contains("t0ken"))
     }
   }
 
   private static let unclear: [(words: String, status: Int32)] = [
-    ("--from FILE", 64), ("--from FILE --server h", 64), ("--from FILE s a", 64),
-    ("--from /nonexistent/.env s", 3), ("--from FILE s --from-key-file k", 64),
-    ("--from FILE s --format netrc", 64), ("--from FILE s --only B", 3),
-    ("--from keyring:x --only A", 64), ("--from FILE s --remove-source --collection session", 64),
-    ("--from FILE s --dry-run --replace", 64), ("--from /dev/null", 64),
-    ("--from /nonexistent/file s", 3), ("--from session --dry-run s", 3),
+    ("FILE", 64), ("FILE --server h", 64), ("FILE s a", 64),
+    ("/nonexistent/.env s", 3), ("FILE s --from-key-file k", 64),
+    ("FILE s --format netrc", 64), ("FILE s --only B", 3),
+    ("keyring:x --only A", 64), ("FILE s --remove-source --collection session", 64),
+    ("FILE s --dry-run --replace", 64), ("/dev/null", 64),
+    ("/nonexistent/file s", 3), ("session --dry-run s", 3),
   ]
 
   @Test(arguments: unclear) func `unclear imports are refused`(words: String, status: Int32) throws

@@ -54,7 +54,7 @@ import Testing
     ("x.json", #"{"a":"b"}"#, .json), ("x", #"  {"a":"b"}"#, .json),
     ("config.json", #"{"auths":{"h":{"auth":"YTpi"}}}"#, .docker),
     ("x", #"{"auths":{"h":{"auth":"YTpi"}}}"#, .docker), ("x.json", #"{"auths":1}"#, .json),
-    (".docker/config.json", #"{"auths":{}}"#, .docker),
+    (".docker/config.json", #"{"auths":{}}"#, .docker), (".dockercfg", "{}", .docker),
   ])
   func `a format is known by the name of the file or by its beginning`(
     name: String, content: String, format: PlaintextFileFormat
@@ -350,12 +350,42 @@ import Testing
   }
 
   @Test(arguments: ["!", "YQ==", "Og==", "YTpi$"])
-  func `a login of docker that can't be decoded is refused`(auth: String) throws {
-    let plan = try plan(#"{"auths":{"h":{"auth":"\#(auth)"}}}"#, .docker)
-    let error = #expect(throws: SecureStorageError.self) {
-      try plan.copy(to: storage, replacing: false)
-    }
-    #expect(error?.code == .undecodable)
+  func `a login of docker that can't be decoded is named and stays`(auth: String) throws {
+    let rest = #"{"auths":{"h":{"auth":"\#(auth)"}}}"#
+    let plan = try plan(rest.replacing("}}}", with: #"},"i":{"auth":"YTpi"}}}"#), .docker)
+    #expect(plan.refusals.count == 1 && !plan.refusals[0].contains(auth))
+    #expect(try moveAll(of: plan) == 1)
+    #expect(try content(directory.path("file")) == rest)
+  }
+
+  @Test func `logins of the older file of docker are moved`() throws {
+    let path = try file(
+      #"{"https://h/v1/":{"auth":"YTpi","email":"a@b"},"i":{"auth":"!"}}"#, ".dockercfg")
+    let plan = try PlaintextImport(ofFileAt: path, format: .docker, service: nil)
+    #expect(plan.refusals.count == 1 && plan.lines.count == 1)
+    #expect(try moveAll(of: plan) == 1)
+    #expect(try content(path) == #"{"i":{"auth":"!"}}"#)
+    let reply = try DockerCredentials(storage).reply(to: .get, Secret("https://h/v1/"))
+    #expect(reply.text?.contains(#""Secret":"b""#) == true)
+  }
+
+  @Test func `other secrets in docker's configuration are named`() throws {
+    let text =
+      #"{"auths":{"h":{"auth":"YTpi"}},"HttpHeaders":{"Authorization":"Bearer s3cret","User-Agent":"x"},"#
+      + #""proxies":{"default":{"httpProxy":"http://a:s3cret@p","noProxy":"h"}}}"#
+    let plan = try plan(text, .docker)
+    #expect(plan.refusals.count == 2 && plan.lines.count == 1, "\(plan.refusals)")
+    #expect(!plan.refusals.joined().contains("s3cret"))
+  }
+
+  @Test func `a file that can't be changed is said to have been imported`() throws {
+    let plan = try plan("A=1\n", .environment)
+    #expect(try plan.copy(to: storage, replacing: false) == 1)
+    try #require(link(directory.path("file"), directory.path("other")) == 0)
+    let error = #expect(throws: SecureStorageError.self) { try plan.move(to: storage) }
+    #expect(
+      error?.recoverySuggestion?.hasPrefix("Correct the file, and try again. All values are in")
+        == true)
   }
 
   @Test(arguments: [(0o600, nil), (0o640, "Its group"), (0o644, "Every user")])

@@ -22,6 +22,17 @@ import Testing
     #expect(result.output == " 63 61 66 e9\n 63 61 66 e9\n", "\(result)")
   }
 
+  /// Otherwise, a new file would get what is left.
+  @Test func `a file behind a link whose name isn't UTF-8 stays as it is`() throws {
+    let result = try bash(
+      """
+      echo A=1 >$'\\xe9'; chmod 600 $'\\xe9'; ln -s $'\\xe9' .env
+      "$0" import .env s --remove-source --storage file:f --key-file key; echo $?; cat .env; test -e $'\\xef\\xbf\\xbd'; echo $?
+      """)
+    #expect(
+      result.output == "imported 1\n1\nA=1\n1\n" && result.errors.contains("UTF-8"), "\(result)")
+  }
+
   /// Otherwise, another file or item would be used.
   @Test(arguments: [
     "list --storage file:$'f\\xe9' --key-file key", "list --storage file:f --key-file $'k\\xe9'",

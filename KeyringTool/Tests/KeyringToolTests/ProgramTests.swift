@@ -67,7 +67,7 @@ struct ProgramTests {
     }
     for arguments in [
       ["remove", "--all"], ["remove", "--account", "me"], ["export", "--to", "keyring:session"],
-      ["import", "--from", "keyring:session"], ["move", "--all", "--to", "session"],
+      ["import", "keyring:session"], ["move", "--all", "--to", "session"],
     ] {
       let result = try Program.tool(arguments + ["--service", service])
       #expect(result.status == 3 && result.output.isEmpty, "\(result)")
@@ -115,7 +115,7 @@ struct ProgramTests {
       let export = try Program.tool(["export"] + item + file)
       #expect(export.output == "copied 1\n" && export.errors.isEmpty, "\(export)")
       #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
-      let back = ["--from", "file:\(directory.path("f"))", "--from-key-file", directory.path("k")]
+      let back = ["file:\(directory.path("f"))", "--from-key-file", directory.path("k")]
       #expect(try Program.tool(["import"] + item + back).output == "copied 1\n")
       #expect(try Program.tool(["remove"] + item + ["--account", ""]).output == "removed 1\n")
     }
@@ -265,6 +265,24 @@ struct ProgramTests {
     #expect(try program.waitFor(line) == "\n")
   }
 
+  /// GLib ignores SIGPIPE in the whole process.
+  @Test(arguments: [("True", "-13\n"), ("False", "1\n")])
+  func `a program whose output nobody reads ends as others do`(
+    restoring: String, status: String
+  ) throws {
+    let script = """
+      import os, subprocess, sys
+      reading, writing = os.pipe()
+      os.close(reading)
+      print(subprocess.run(
+          sys.argv[1:], stdout=writing, stderr=sys.stdout, restore_signals=\(restoring)).returncode)
+      """
+    let watch = try Program("python3", ["-c", script, Program.toolPath, "watch", service])
+    try watch.waitFor("watching\n")
+    #expect(try Program.tool(["set", service, "me"], input: "s3cret").status == 0)
+    #expect(try watch.finish().output.hasSuffix(status))
+  }
+
   @Test func `the program keeps credentials and internet passwords`() throws {
     let credential = ["--service", service, "--credential", "mine"]
     #expect(
@@ -340,7 +358,7 @@ struct ProgramTests {
     ["list", "x", "--attribute", "service=x"],
     ["remove", "x", "--all", "--schema", "x"], ["move", "--service", "x", "--account", "x"],
     ["collections", "--create", "x", "--delete", "x"], ["collections", "--storage", "keyring:x"],
-    ["set", "--service", "x", "--account", "x", "--expires", "tomorrow"],
+    ["set", "--service", "x", "--account", "x", "--expires", "tomorrow"], ["generate", "x", "20"],
   ])
   func `unclear arguments are refused`(arguments: [String]) throws {
     let result = try Program.tool(arguments)

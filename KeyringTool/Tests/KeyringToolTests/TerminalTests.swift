@@ -48,6 +48,30 @@ struct TerminalTests {
     #expect(try terminal(tool("list --json")).finish().output == "[]\r\n")
   }
 
+  @Test func `what was stored is said only in a terminal`() throws {
+    let place = "service: \(service), username: typed) in the default collection"
+    for command in ["echo s3cret | \(tool("set"))", tool("generate --replace")] {
+      let stored = try terminal(command).finish()
+      #expect(stored.output == "keyring-tool: stored password (\(place)\r\n", "\(stored)")
+      #expect(try terminal("{ \(command); } 2>&1 | cat").finish().output.isEmpty)
+    }
+  }
+
+  @Test func `a cancelled question, or a line that is too long, stores nothing`() throws {
+    for (key, status, advice) in [
+      ("\u{1B}", 10, "Nothing was stored."), ("\u{4}", 10, "Nothing was stored."),
+      (String(repeating: "x", count: 5000) + "\n", 1, "Pipe the secret in."),
+    ] {
+      let terminal = try terminal(tool("set"))
+      try terminal.waitFor("Secret: ")
+      try terminal.type(key)
+      let result = try terminal.finish()
+      #expect(result.status == status && result.output.contains(advice), "\(result)")
+      #expect(!result.output.contains("xxx"))
+    }
+    #expect(try Program.tool(["get"] + item).status == 3)
+  }
+
   @Test func `a typed secret has no other bytes`() throws {
     let terminal = try terminal(tool("set --binary"))
     try terminal.waitFor("leave out --binary")

@@ -22,7 +22,7 @@ package enum HelperFailure: Error, Equatable {
     case .notText(let name): "The value of \(name) isn't UTF-8."
     case .unwritableValue(let name): "The value of \(name) contains a newline or a NUL."
     case .malformedURL: "The value of url isn't a URL."
-    case .storage(let error): "\(error.message) \(error.recoverySuggestion ?? "")"
+    case .storage(let error): error.sentences
     }
   }
 }
