@@ -81,7 +81,7 @@ import Testing
     let reads = try await pendingReads(of: storage)
     #expect(try threadCount() <= before + 4)
     try await useSomethingElse()
-    let isLocked = try await bus.storage().isLocked()
+    let isLocked = try await storage.isLocked()
     #expect(!isLocked)
 
     for read in reads { read.cancel() }
