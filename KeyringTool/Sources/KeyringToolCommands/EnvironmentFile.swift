@@ -11,8 +11,8 @@ import Glibc
 
 /// A file with environment variables, whose values may be references to secrets.
 public struct EnvironmentFile: Sendable {
-  /// A variable with its value.
-  public typealias Variable = (name: String, value: Secret)
+  /// A variable with its value, which is a secret or plain text.
+  public typealias Variable = (name: String, value: Secret, isSecret: Bool)
 
   private enum Value {
     case plain(Secret)
@@ -74,12 +74,12 @@ public struct EnvironmentFile: Sendable {
   ) throws -> [Variable] {
     try variables.map { name, line, value in
       switch value {
-      case .plain(let text): return (name, text)
+      case .plain(let text): return (name, text, false)
       case .reference(let reference):
         let place = Self.place(name, line, path)
         do {
           let found = try Self.value(reference, storage(reference.collection))
-          if let found { return (name, found) }
+          if let found { return (name, found, !reference.isLogin) }
         } catch var error as SecureStorageError {
           error.message = "\(place): \(error.message)"
           throw error

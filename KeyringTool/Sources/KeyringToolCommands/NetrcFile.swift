@@ -48,6 +48,8 @@ public struct NetrcFile: Sendable {
   }
 
   private var lines: [UInt8] = []
+  /// The passwords in the file.
+  public private(set) var passwords: [Secret] = []
 
   /// Creates an empty file.
   public init() {}
@@ -83,13 +85,15 @@ public struct NetrcFile: Sendable {
           : "They have the same account. List them with \"list --server \(host)\", and remove all but one.",
         status: .ambiguous)
     }
+    let password = Self.password(in: secret)
+    passwords.append(Secret(bytes: password))
     // Python compares the case of hosts. Most programs write them in lower case, whatever the user does.
     for host in Set([machine.host, machine.host.lowercased()]).sorted(by: >) {
       // Registries that know only tokens ignore the login.
       let login = item.key.account.flatMap { $0.isEmpty ? nil : $0 } ?? "token"
       var line = Array("machine ".utf8) + (try Self.token(Array(host.utf8), key))
       line += Array(" login ".utf8) + (try Self.token(Array(login.utf8), key))
-      line += Array(" password ".utf8) + (try Self.token(Self.password(in: secret), key))
+      line += Array(" password ".utf8) + (try Self.token(password, key))
       line.append(UInt8(ascii: "\n"))
       guard line.count <= Self.longestLine else {
         throw Self.unwritable(key, "curl reads only lines of up to \(Self.longestLine) bytes.")

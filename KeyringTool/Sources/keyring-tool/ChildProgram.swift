@@ -23,12 +23,12 @@ struct ChildProgram {
   }
 
   /// The signals that are passed on.
-  private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP]
+  static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP]
 
   /// Indicates whether this program was started with an ignored SIGPIPE.
   ///
   /// GLib ignores the signal in the whole process. The other program must not inherit that.
-  private let ignoresPipes: Bool
+  let ignoresPipes: Bool
   /// The descriptors that this program was started with.
   private let inherited = Set(Self.openDescriptors())
 
@@ -47,11 +47,12 @@ struct ChildProgram {
         @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) -> Void =
           { number, information, _ in
             // Until the other program has stopped, the terminal is its own.
-            if number == SIGTSTP { isToStop.store(true, ordering: .sequentiallyConsistent) }
+            if number == SIGTSTP { shouldStop.store(true, ordering: .sequentiallyConsistent) }
             // The codes of signals that the kernel sends by itself, such as those of a terminal, are positive.
             // A terminal that is closed signals only the first program of its session.
             let isForBoth =
-              number != SIGHUP && information.map({ $0.pointee.si_code > 0 }) == true
+              number != SIGHUP && !programHasTerminal.load(ordering: .sequentiallyConsistent)
+              && information.map({ $0.pointee.si_code > 0 }) == true
             if isForBoth, runningProgram.load(ordering: .sequentiallyConsistent) > 0 { return }
             pendingSignals.bitwiseOr(1 << UInt64(number), ordering: .sequentiallyConsistent)
             ChildProgram.passPendingSignalsOn()
@@ -68,11 +69,12 @@ struct ChildProgram {
 
   /// Runs this program once more, with other arguments, to its end.
   ///
-  /// - Parameter arguments: The arguments, with the name of the program and a NUL at the end of each.
+  /// - Parameters:
+  ///   - arguments: The arguments, with the name of the program and a NUL at the end of each.
+  ///   - stopsWithProgram: A Boolean value that indicates whether to stop whenever the other process has stopped.
   /// - Returns: The end of the program. It's a signal that arrived before the start, if there was one.
-  func runAgain(_ arguments: [[CChar]]) -> End {
-    let early = pendingSignals.load(ordering: .sequentiallyConsistent) & ~(1 << UInt64(SIGTSTP))
-    if early != 0 { return .killed(Int32(early.trailingZeroBitCount)) }
+  func runAgain(_ arguments: [[CChar]], stopsWithProgram: Bool) -> End {
+    if let early = Self.earlyEnd { return early }
     ProcessMemory.restoreLimit()
     var number: pid_t = 0
     let error = withPointers(arguments) { arguments in
@@ -82,19 +84,47 @@ struct ChildProgram {
     // The other process has a copy of the environment.
     ProcessMemory.forgetVariables()
     if error != 0 { return .notStarted(error) }
-    runningProgram.store(number, ordering: .sequentiallyConsistent)
-    Self.passPendingSignalsOn()
-
-    // The number isn't free for another program until the last call.
-    var information = siginfo_t()
-    while true {
-      let result = waitid(P_PID, id_t(number), &information, WEXITED | WSTOPPED | WNOWAIT)
-      if result < 0, errno == EINTR { continue }
-      if result < 0 || information.si_code != Int32(CLD_STOPPED) { break }
-      waitid(P_PID, id_t(number), &information, WSTOPPED | WNOHANG)
+    Self.hasStarted(number)
+    while Self.hasStopped(number) == true {
       // The shell continues both.
-      if isToStop.exchange(false, ordering: .sequentiallyConsistent) { raise(SIGSTOP) }
+      if Self.isToStop || stopsWithProgram { raise(SIGSTOP) }
     }
+    return Self.end(of: number)
+  }
+
+  /// The end by a signal that arrived before the program was started, if there was one.
+  static var earlyEnd: End? {
+    let early = pendingSignals.load(ordering: .sequentiallyConsistent) & ~(1 << UInt64(SIGTSTP))
+    return early == 0 ? nil : .killed(Int32(early.trailingZeroBitCount))
+  }
+
+  /// Passes signals on to a program from now on.
+  static func hasStarted(_ number: pid_t) {
+    runningProgram.store(number, ordering: .sequentiallyConsistent)
+    passPendingSignalsOn()
+  }
+
+  /// Waits until a program has stopped or ended.
+  ///
+  /// Its number isn't free for another program yet.
+  ///
+  /// - Parameters:
+  ///   - number: The number of the program.
+  ///   - options: `WNOHANG` to return `nil` if neither has happened, instead of waiting for it.
+  /// - Returns: `true` if the program has stopped, or `false` if it has ended.
+  static func hasStopped(_ number: pid_t, _ options: Int32 = 0) -> Bool? {
+    var information = siginfo_t()
+    while waitid(P_PID, id_t(number), &information, WEXITED | WSTOPPED | WNOWAIT | options) < 0 {
+      if errno != EINTR { return false }
+    }
+    if information.si_signo == 0 { return nil }
+    if information.si_code != Int32(CLD_STOPPED) { return false }
+    waitid(P_PID, id_t(number), &information, WSTOPPED | WNOHANG)
+    return true
+  }
+
+  /// Returns the end of a program that has ended.
+  static func end(of number: pid_t) -> End {
     runningProgram.store(0, ordering: .sequentiallyConsistent)
     var status: Int32 = 0
     while waitpid(number, &status, 0) < 0 {
@@ -104,6 +134,9 @@ struct ChildProgram {
     return signal == 0 ? .exited(status >> 8 & 0xff) : .killed(signal)
   }
 
+  /// Indicates whether this program was told to stop since the last time.
+  static var isToStop: Bool { shouldStop.exchange(false, ordering: .sequentiallyConsistent) }
+
   /// Replaces this program by another one.
   ///
   /// - Parameter command: The name or path of the program, and its arguments, with a NUL at the end of each.
@@ -111,13 +144,19 @@ struct ChildProgram {
   func replaceThisOne(by command: [[CChar]]) -> Int32 {
     ProcessMemory.restoreLimit()
     if !ignoresPipes { signal(SIGPIPE, SIG_DFL) }
-    // Those of the connections to a cluster would stay open.
-    for descriptor in Self.openDescriptors() where !inherited.contains(descriptor) {
-      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    }
+    keepDescriptors()
     return withPointers(command) { arguments in
       execvp(command[0], arguments)
       return errno
+    }
+  }
+
+  /// Keeps descriptors from other programs that this one wasn't started with.
+  ///
+  /// Those of the connections to a cluster would stay open.
+  func keepDescriptors() {
+    for descriptor in Self.openDescriptors() where !inherited.contains(descriptor) {
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
   }
 
@@ -142,7 +181,7 @@ struct ChildProgram {
     return descriptors
   }
 
-  private func withPointers(
+  func withPointers(
     _ texts: [[CChar]], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32
   ) -> Int32 {
     var pointers = texts.map { strdup($0) } + [nil]
@@ -176,7 +215,10 @@ struct ChildProgram {
 private let runningProgram = Atomic<Int32>(0)
 
 /// Indicates whether this program is to stop when the other one does.
-private let isToStop = Atomic(false)
+private let shouldStop = Atomic(false)
+
+/// Indicates whether the program has a terminal of its own, so that it doesn't get the signals of this one's.
+let programHasTerminal = Atomic(false)
 
 /// The signals that the program hasn't got yet, as one bit for each.
 private let pendingSignals = Atomic<UInt64>(0)

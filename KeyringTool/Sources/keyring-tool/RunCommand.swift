@@ -18,6 +18,10 @@ struct RunCommand: ParsableCommand {
       environment variable: keyring-tool run org.example.server -- ./server. The account is the name of the variable, \
       and replaces one of the same name. Items that can't be variables are named on standard error.
 
+      With --hide, \(HidingFilter.mark) stands in the output of the program for each secret that it gets. The program gets \
+      a terminal of its own if this command has one, else pipes. A secret that the program encodes or prints in parts \
+      isn't hidden, nor one in files.
+
       With --file, the program finds the files in the directory $CREDENTIALS_DIRECTORY, as a service of systemd does. The \
       directory is in memory, which the system can swap out. This command removes it when the program ends. \
       If SIGKILL ends the command, the directory stays until the user logs out or the system restarts.
@@ -46,7 +50,7 @@ struct RunCommand: ParsableCommand {
 
       Use variables only for a program that can't read files. Every program of the same user can read the \
       variables in /proc, and every program that this one starts inherits them. With these alone, the program \
-      replaces this command. It gets all other variables except for the password of ETCDCTL_USER.
+      replaces this command, except with --hide. It gets all other variables except for the password of ETCDCTL_USER.
 
       The program gets SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 if they're sent to this \
       command. The exit status is that of the program, 127 if the program isn't found, and 126 if it can't be \
@@ -93,6 +97,9 @@ struct RunCommand: ParsableCommand {
       valueName: "file"),
     completion: .file())
   var envFile: String?
+
+  @Flag(help: "Hide the secrets in what the program prints.")
+  var hide = false
 
   @Flag(help: "Print the names of the variables and files, and run nothing.")
   var dryRun = false
@@ -166,14 +173,20 @@ struct RunCommand: ParsableCommand {
     let directory = try CredentialsDirectory()
     let arguments = ProgramArguments.all
     let first = ["run", "--credentials-directory", directory.path].map { Array($0.utf8CString) }
-    let end = program.runAgain([arguments[0]] + first + arguments.dropFirst(2))
+    let end = program.runAgain(
+      [arguments[0]] + first + arguments.dropFirst(2), stopsWithProgram: hide)
     directory.remove()
+    try finish(CommandLine.arguments[0], end)
+  }
+
+  /// Ends as another program has ended.
+  private func finish(_ name: String, _ end: ChildProgram.End) throws -> Never {
     switch end {
     case .exited(let status): throw ExitCode(status)
     case .killed(let signal):
       ChildProgram.end(by: signal)
       throw ExitCode(128 + signal)
-    case .notStarted(let error): try fail(CommandLine.arguments[0], error)
+    case .notStarted(let error): try fail(name, error)
     }
   }
 
@@ -184,10 +197,12 @@ struct RunCommand: ParsableCommand {
     let storage = try storage.selected()
     let items = ItemCommands(storage)
     var secrets = try secrets(files, items)
+    var hidden: [(name: String, value: Secret)] = secrets.map { ($0, $1) }
     if !netrc.isEmpty {
       var file = NetrcFile()
       for machine in netrc { try file.add(machine, from: storage) }
       secrets["netrc"] = file.content
+      hidden += file.passwords.map { ("NETRC", $0) }
     }
     var values = try self.secrets(variables, items)
     for (name, secret) in values where secret.text == nil {
@@ -209,20 +224,36 @@ struct RunCommand: ParsableCommand {
       }
       return try self.storage.keyring(collection)
     }
-    let all = values.map { ($0, $1) } + (others ?? [])
+    let all = values.map { ($0, $1, true) } + (others ?? [])
+    hidden += all.filter(\.2).map { ($0.0, $0.1) }
+    if hide { try check(hidden) }
     if dryRun {
       let names = all.map(\.0) + secrets.keys.map { "$CREDENTIALS_DIRECTORY/\($0)" } + ofDirectory
       return try Terminal.print(Set(names).sorted().map(\.printable))
     }
     ProcessMemory.forgetVariables()
-    for (name, secret) in all { try set(name, secret) }
+    for (name, secret, _) in all { try set(name, secret) }
     if let path = credentialsDirectory {
       try CredentialsDirectory(path: path).write(secrets)
       setenv("CREDENTIALS_DIRECTORY", path, 1)
       if !netrc.isEmpty { setenv("NETRC", "\(path)/netrc", 1) }
     }
-    try fail(
-      command[0], program.replaceThisOne(by: ProgramArguments.all.suffix(command.count)))
+    let bytes = ProgramArguments.all.suffix(command.count)
+    if hide, !hidden.isEmpty {
+      try finish(command[0], program.run(Array(bytes), hiding: hidden.map(\.value)))
+    }
+    try fail(command[0], program.replaceThisOne(by: Array(bytes)))
+  }
+
+  /// Throws an error if a secret is too short to be hidden.
+  private func check(_ secrets: [(name: String, value: Secret)]) throws {
+    for (name, secret) in secrets where HidingFilter.body(secret).count < HidingFilter.shortest {
+      throw ToolFailure(
+        "The secret of \(name.printable) has fewer than \(HidingFilter.shortest) bytes.",
+        recoverySuggestion:
+          "The output may have them by chance. Leave out --hide or the secret, or store a longer one."
+      )
+    }
   }
 
   private func environmentFile() throws -> EnvironmentFile? {

@@ -115,14 +115,26 @@ enum Terminal {
   }
 
   /// Writes all the bytes or throws, because a partial secret with exit status 0 would look complete.
-  static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws {
+  ///
+  /// - Parameters:
+  ///   - bytes: The bytes.
+  ///   - descriptor: The file, pipe or terminal.
+  ///   - endsWithReader: A Boolean value that indicates whether this program ends if nobody reads its output any more.
+  /// - Throws: ``ToolFailure`` if they can't be written.
+  static func write(
+    _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, endsWithReader: Bool = true
+  ) throws {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = systemWrite(
         descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
       if count < 0, errno == EINTR { continue }
-      // As other programs do, this one ends if nobody reads its output any more.
-      if count < 0, errno == EPIPE, !ignoresPipes { endLikeOthers() }
+      if count < 0, errno == EPIPE, endsWithReader, !ignoresPipes { endLikeOthers() }
+      if count < 0, errno == EAGAIN {
+        var place = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        poll(&place, 1, -1)
+        continue
+      }
       guard count > 0 else {
         throw ToolFailure(
           "The output can't be written.",
