@@ -37,8 +37,9 @@ for graph in graphs:
             if target not in UNDERSTOOD:
                 protocols.setdefault(relation["source"], set()).add(target)
     for symbol in graph["symbols"]:
-        # The compiler only names another declaration.
-        if any(one.get("isUnconditionallyUnavailable") for one in symbol.get("availability", [])):
+        # The compiler only names another declaration, on every platform.
+        if any(one.get("isUnconditionallyUnavailable") and one.get("domain", "*") == "*"
+               for one in symbol.get("availability", [])):
             continue
         lines.append(line(graph["module"]["name"], symbol, protocols.get(symbol["identifier"]["precise"])))
 
