@@ -114,8 +114,9 @@ final class ReadQueue: Sendable {
           batch.outcome.extendWaits(to: .now(plus: route.options.serviceTimeout))
         }
       }
-      batch.outcome.settle(outcome)
+      // A read that begins after this one has ended isn't kept waiting by it.
       self.move(route, by: -1)
+      batch.outcome.settle(outcome)
     }
   }
 
