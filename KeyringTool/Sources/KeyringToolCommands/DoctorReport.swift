@@ -23,7 +23,7 @@ public struct DoctorReport: Sendable {
       let recoverySuggestion =
         finding.recoverySuggestion.map {
           // The text has the cause.
-          $0 == SecureStorageError.adviceToReadLog ? "" : " \($0)"
+          $0 == SecureStorageError.adviceOfUnknownCause ? "" : " \($0)"
         } ?? ""
       return
         "\(state.padded(to: 7))  \(finding.subject.padded(to: width))  \(finding.text)\(recoverySuggestion)"

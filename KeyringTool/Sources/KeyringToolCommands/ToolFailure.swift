@@ -39,11 +39,11 @@ extension SecureStorageError {
   /// The recovery suggestion, or the system's cause if nobody knows what to do.
   package var advice: String {
     let advice = recoverySuggestion ?? ""
-    guard advice == Self.adviceToReadLog else { return advice }
+    guard advice == Self.adviceOfUnknownCause else { return advice }
     return underlying.map { "The cause is: \($0.text)" } ?? "Try again."
   }
 
-  /// The suggestion of an error of unknown cause, which makes no sense in a tool without a log.
-  static let adviceToReadLog =
+  /// The suggestion of an error of unknown cause, in whose place the tool shows the cause.
+  static let adviceOfUnknownCause =
     SecureStorageError(.other, operation: .read, backendName: "").recoverySuggestion
 }
