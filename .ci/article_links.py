@@ -13,8 +13,10 @@ import shutil
 import sys
 
 ARTICLES = "Documentation.docc"
-CODE = re.compile(r"(^```.*?^```|``[^`\n]+``|`[^`\n]+`)", re.M | re.S)
-LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)")
+# A link in code isn't one, but the text of a link may have code.
+CODE_OR_LINK = re.compile(
+    r"^```.*?^```|``[^`\n]+``|`[^`\n]+`|(!?)\[([^\]]*)\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)", re.M | re.S
+)
 HEADING = re.compile(r"^#+ +(.*)$", re.M)
 
 
@@ -24,8 +26,10 @@ def anchor(heading):
 
 
 def docc_link(link, article, problems):
-    """Returns DocC's form of a link between files."""
+    """Returns DocC's form of a link between files, and code as it is."""
     is_picture, text, file, part = link.groups()
+    if text is None:
+        return link[0]
     if is_picture:
         # DocC finds a picture by its name.
         return f"![{text}]({pathlib.Path(file).name.replace('@2x', '')})"
@@ -54,9 +58,9 @@ def main():
         shutil.copytree(catalogue, copy)
         for article in copy.glob("*.md"):
             original = catalogue / article.name
-            parts = CODE.split(article.read_text(encoding="utf-8"))
-            parts[::2] = [LINK.sub(lambda link: docc_link(link, original, problems), part) for part in parts[::2]]
-            article.write_text("".join(parts), encoding="utf-8")
+            text = article.read_text(encoding="utf-8")
+            text = CODE_OR_LINK.sub(lambda match: docc_link(match, original, problems), text)
+            article.write_text(text, encoding="utf-8")
     if problems:
         sys.exit("\n".join(problems))
 
