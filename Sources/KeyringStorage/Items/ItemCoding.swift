@@ -7,7 +7,7 @@ internal import KeyringFoundation
 /// A property wrapper or a typed accessor needs only one of these for each kind of value.
 @usableFromInline
 package struct ItemCoding<Value: Sendable>: Sendable {
-  /// The parts of an item to fetch in order to decode it.
+  /// The parts of an item that decoding needs.
   @usableFromInline
   package let details: ItemQuery.Details
   /// A closure that stores a value in an item, or throws an error if the value can't be encoded.
