@@ -134,13 +134,12 @@ struct ImportCommand: ParsableCommand {
     let count = try file.copy(to: storage, replacing: copy.replace)
     try Terminal.print(["imported \(count)"])
     guard removeSource else { return }
-    try waitUntilWritten(storage)
+    if try !storage.waitUntilEverythingIsWritten() { try lockAndUnlock(storage) }
     try Terminal.print(["removed \(file.move(to: storage)) from the file"])
   }
 
-  /// Waits until what was imported survives the end of the keyring.
-  private func waitUntilWritten(_ storage: any SecureStorage) throws {
-    if try storage.waitUntilEverythingIsWritten() { return }
+  /// Locks and unlocks the keyring, which then has written everything, and has read it again.
+  private func lockAndUnlock(_ storage: any SecureStorage) throws {
     guard let keyring = storage as? SecretServiceStorage, !self.storage.noPrompt else {
       throw ToolFailure(
         "The values are imported, and still in the file, because the keyring doesn't say when it writes.",

@@ -34,7 +34,7 @@ enum ProcessMemory {
   ///
   /// A program that replaces this one isn't affected.
   static func hide() {
-    for number in crashes where !ChildProgram.isIgnored(number) { signal(number, SIG_DFL) }
+    for number in crashes where !ChildProcess.isIgnored(number) { signal(number, SIG_DFL) }
     #if os(Linux)
     _ = keyring_tool_hide_memory()
     #endif

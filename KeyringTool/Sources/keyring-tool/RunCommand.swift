@@ -157,7 +157,7 @@ struct RunCommand: ParsableCommand {
   }
 
   func run() throws {
-    let program = ChildProgram()
+    let program = ChildProcess()
     if needsDirectory, credentialsDirectory == nil, !dryRun {
       try runAgain(program)
     } else {
@@ -168,7 +168,7 @@ struct RunCommand: ParsableCommand {
   /// Runs this command in another process, which gets the directory, and removes the directory at its end.
   ///
   /// The process that waits never has the secrets.
-  private func runAgain(_ program: ChildProgram) throws {
+  private func runAgain(_ program: ChildProcess) throws {
     program.holdSignals()
     let directory = try CredentialsDirectory()
     let arguments = ProgramArguments.all
@@ -180,18 +180,18 @@ struct RunCommand: ParsableCommand {
   }
 
   /// Ends as another program has ended.
-  private func finish(_ name: String, _ end: ChildProgram.End) throws -> Never {
+  private func finish(_ name: String, _ end: ChildProcess.End) throws -> Never {
     switch end {
     case .exited(let status): throw ExitCode(status)
     case .killed(let signal):
-      ChildProgram.end(by: signal)
+      ChildProcess.end(by: signal)
       throw ExitCode(128 + signal)
     case .notStarted(let error): try fail(name, error)
     }
   }
 
   /// Reads the secrets, and replaces this program by the one of the command.
-  private func start(_ program: ChildProgram) throws {
+  private func start(_ program: ChildProcess) throws {
     // A malformed file is noticed before the keyring asks for its password.
     let file = try environmentFile()
     let storage = try storage.selected()

@@ -85,7 +85,7 @@ enum Terminal {
   static func tell(_ message: String) { if isatty(STDERR_FILENO) != 0 { complain(message) } }
 
   /// Indicates whether this program was started with an ignored SIGPIPE, which GLib ignores later.
-  static let ignoresPipes = ChildProgram.isIgnored(SIGPIPE)
+  static let ignoresPipes = ChildProcess.isIgnored(SIGPIPE)
 
   /// Indicates whether standard output is a terminal.
   static var isOutput: Bool { isatty(STDOUT_FILENO) != 0 }
@@ -150,7 +150,7 @@ enum Terminal {
     sigemptyset(&signals)
     sigaddset(&signals, SIGPIPE)
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-    ChildProgram.end(by: SIGPIPE)
+    ChildProcess.end(by: SIGPIPE)
   }
 
   static func write(_ bytes: [UInt8], to descriptor: Int32) throws {

@@ -109,7 +109,7 @@ struct FileContent: Sendable {
   init(
     decrypting file: SealedFile, _ envelope: Envelope, _ place: FileLocation
   ) throws(SecureStorageError) {
-    let content = try file.opened(envelope, place)
+    let content = try file.open(envelope, place)
     let name: String
     do throws(MalformedRecord) {
       name = try content.withUnsafeBytes { (bytes) throws(MalformedRecord) in

@@ -30,7 +30,7 @@ struct SealedFile {
   }
 
   /// Decrypts the content.
-  func opened(_ envelope: Envelope, _ place: FileLocation) throws(SecureStorageError) -> Secret {
+  func open(_ envelope: Envelope, _ place: FileLocation) throws(SecureStorageError) -> Secret {
     do throws(SealingKey.Failure) {
       return try envelope.dataKey.open(content, authenticating: header.bytes)
     } catch {

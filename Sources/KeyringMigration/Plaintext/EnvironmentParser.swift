@@ -63,7 +63,7 @@ struct EnvironmentParser: TextScanner {
     // Some readers treat a backtick as a quote, and others as part of the value. Some take a quote after two
     // backslashes for an escaped one.
     guard quote != UInt8(ascii: "`"), let end = closing(quote, from: valueStart + 1),
-      bytes[end - 1] != Self.backslash, let rest = blankRest(from: end + 1)
+      bytes[end - 1] != Self.backslash, let rest = endOfBlanks(from: end + 1)
     else {
       throw PlaintextFormatError(
         "The value of \"\(name)\" on line \(number) has misplaced quotes.")
@@ -125,7 +125,7 @@ struct EnvironmentParser: TextScanner {
   }
 
   /// Returns the start of the comment or line after a closing quote, or `nil` if other text follows.
-  private func blankRest(from start: Int) -> Int? {
+  private func endOfBlanks(from start: Int) -> Int? {
     let position = pastBlanks(from: start)
     guard let byte = byte(at: position) else { return position }
     if Self.lineEnds.contains(byte) { return nextLine(after: position) }

@@ -32,7 +32,7 @@ struct KeyProgram: Sendable {
     try await BlockingPool.run(on: .ofQuestions, orThrow: request.error(.canceled)) {
       () throws(SecureStorageError) in
       do throws(FileFailure) {
-        let child = try ChildProgram(self)
+        let child = try ChildProcess(self)
         guard let signal = CancellationSignal.current else { return try child.read() }
         let end = try signal.onCancel({ child.end() }, while: child.read)
         if !signal.isCancelled { return end }

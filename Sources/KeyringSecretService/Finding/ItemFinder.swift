@@ -50,7 +50,7 @@ struct ItemFinder {
     }
     switch reply {
     case .noCollection: return try await noItems(attributeSets, with: others)
-    case .hidesItems: return hiddenItems(attributeSets, without: others)
+    case .hidesItems: return resultOfHiddenItems(attributeSets, without: others)
     case .answers(let answers):
       return SearchResult(
         found: answers.prefix(attributeSets.count).map(call.itemPaths),
@@ -84,7 +84,7 @@ struct ItemFinder {
     switch reply {
     case .noCollection:
       return try await searchWithoutCollection(attributeSets, with: others)
-    case .hidesItems: return hiddenItems(attributeSets, without: others)
+    case .hidesItems: return resultOfHiddenItems(attributeSets, without: others)
     case .answers(let all): answers = all[...]
     }
     let before = asksBefore ? 1 : 0
@@ -129,7 +129,7 @@ struct ItemFinder {
   }
 
   /// Returns the result for a locked collection that hides its items, about which no message is sent.
-  private func hiddenItems(
+  private func resultOfHiddenItems(
     _ attributeSets: [[String: String]], without others: [MethodCall]
   ) -> SearchResult {
     SearchResult(

@@ -38,7 +38,7 @@ extension FirstAvailableStorage {
       add(selection, to: &diagnosis)
       diagnosis.failure = examined[selection.index].failure
       let isRemembered = made.isRemembered || selection.remembered != nil
-      addMemory(of: selection, isRemembered: isRemembered, to: &diagnosis)
+      addRememberedSelection(selection, isRemembered: isRemembered, to: &diagnosis)
     } catch {
       if error.code == .canceled { throw error }
       for member in examined { diagnosis.add(member) }
@@ -70,8 +70,8 @@ extension FirstAvailableStorage {
   }
 
   /// Adds the problem that keeps a selection from being remembered, if there is one.
-  private func addMemory(
-    of selection: Selection, isRemembered: Bool, to diagnosis: inout StorageDiagnosis
+  private func addRememberedSelection(
+    _ selection: Selection, isRemembered: Bool, to diagnosis: inout StorageDiagnosis
   ) {
     if memory.lacksPlace {
       diagnosis.add(

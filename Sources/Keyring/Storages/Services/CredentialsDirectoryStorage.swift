@@ -56,11 +56,11 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     try validate(query, for: .read)
     if CancellationSignal.isCurrentCancelled { throw error(.canceled, during: .read) }
-    let items = try read { (directory) throws(SecureStorageError) in
+    let found = try read { (directory) throws(SecureStorageError) in
       if let key = query.key { return try item(key, in: directory) }
-      return try all(query, in: directory)
+      return try items(matching: query, in: directory)
     }
-    return query.newest(of: items.filter(query.matches))
+    return query.newest(of: found.filter(query.matches))
   }
 
   /// Returns the items stored under keys, all from one version of the directory.
@@ -129,8 +129,8 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
       recoverySuggestion: "Give the service {\"login\": …, \"password\": …}.")
   }
 
-  private func all(
-    _ query: ItemQuery, in directory: SecretsDirectory
+  private func items(
+    matching query: ItemQuery, in directory: SecretsDirectory
   ) throws(SecureStorageError) -> [SecureItem] {
     var items: [SecureItem] = []
     for name in try names(in: directory) {

@@ -5,8 +5,8 @@
 internal import KeyringStorage
 internal import Synchronization
 
-/// A running program.
-final class ChildProgram: Sendable {
+/// A child process, which runs a program for a key.
+final class ChildProcess: Sendable {
   /// The pipes that the program's output and, if they're kept, its messages come from.
   private let outputs: Mutex<[OpenFile]>
   /// A pipe whose reading end wakes ``read()`` when the program is to end.

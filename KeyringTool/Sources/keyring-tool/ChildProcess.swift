@@ -9,11 +9,13 @@ import Musl
 import Glibc
 #endif
 
-/// A program with the input, output and environment of this one, which waits for it or is replaced by it.
+/// A child process with the input, output and environment of this one.
+///
+/// This process waits for it, or runs the other program in its place.
 ///
 /// While this program waits, the other one gets the signals that other programs send to this one. A terminal sends
 /// its signals to both, except for the one of a terminal that is closed.
-struct ChildProgram {
+struct ChildProcess {
   /// The end of a program.
   enum End {
     case exited(Int32)
@@ -55,7 +57,7 @@ struct ChildProgram {
               && information.map({ $0.pointee.si_code > 0 }) == true
             if isForBoth, runningProgram.load(ordering: .sequentiallyConsistent) > 0 { return }
             pendingSignals.bitwiseOr(1 << UInt64(number), ordering: .sequentiallyConsistent)
-            ChildProgram.passPendingSignalsOn()
+            ChildProcess.passPendingSignalsOn()
           }
       #if canImport(Musl)
       action.__sa_handler.sa_sigaction = handler

@@ -11,7 +11,7 @@ import Musl
 import Glibc
 #endif
 
-extension ChildProgram {
+extension ChildProcess {
   /// Runs another program to its end, and hides secrets in what it prints.
   ///
   /// Where this program prints to a terminal, the other one has a terminal of its own, else pipes. What the programs
@@ -104,7 +104,7 @@ private struct FilteredOutput {
     }
     started.streams = (ends[0], ends[1], ends[2])
     (started.terminal, started.own_end, started.control) = (other, terminal, control.reading)
-    for number in ChildProgram.signals { started.passed |= 1 << UInt64(number) }
+    for number in ChildProcess.signals { started.passed |= 1 << UInt64(number) }
   }
 
   /// Makes a terminal for the program, with the state and the size of the one that this program has.
@@ -135,8 +135,8 @@ private struct FilteredOutput {
     if ioctl(screen, UInt(TIOCGWINSZ), &size) == 0 { _ = ioctl(terminal, UInt(TIOCSWINSZ), &size) }
   }
 
-  mutating func run(_ command: [[CChar]], by program: ChildProgram) -> ChildProgram.End {
-    if let early = ChildProgram.earlyEnd { return early }
+  mutating func run(_ command: [[CChar]], by program: ChildProcess) -> ChildProcess.End {
+    if let early = ChildProcess.earlyEnd { return early }
     program.keepDescriptors()
     ProcessMemory.restoreLimit()
     if keyboard >= 0, isInForeground { OuterTerminal.becomeRaw() }
@@ -155,19 +155,19 @@ private struct FilteredOutput {
       close(descriptor)
     }
     if number < 0 { return .notStarted(error) }
-    ChildProgram.hasStarted(number)
+    ChildProcess.hasStarted(number)
     Wake.unblock()
     while true {
       pass()
       Wake.forget()
       if terminal >= 0 { resize() }
       if keyboard >= 0, isInForeground { OuterTerminal.becomeRaw() }
-      switch ChildProgram.hasStopped(number, WNOHANG) {
+      switch ChildProcess.hasStopped(number, WNOHANG) {
       case nil: continue
       case true?: stop(number)
       case false?:
         passRest()
-        let end = ChildProgram.end(of: number)
+        let end = ChildProcess.end(of: number)
         return error == 0 ? end : .notStarted(error)
       }
     }
@@ -175,7 +175,7 @@ private struct FilteredOutput {
 
   /// Stops this program together with the other one, which begins to read the keyboard when it continues.
   private mutating func stop(_ number: pid_t) {
-    let isToStop = ChildProgram.isToStop
+    let isToStop = ChildProcess.isToStop
     if isToStop || terminal >= 0 && (isInForeground || !ownsKeyboard) {
       OuterTerminal.restore()
       var before = sigaction()
