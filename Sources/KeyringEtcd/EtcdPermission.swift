@@ -7,7 +7,7 @@
 public struct EtcdPermission: Hashable, Sendable, CustomStringConvertible {
   /// The prefix of the keys in etcd's database.
   public let prefix: String
-  /// Indicates whether the role may change the keys.
+  /// Whether the role may change the keys.
   public let isWritable: Bool
 
   /// The type of the permission and the prefix, for example "read /example/v1/keys/".

@@ -31,8 +31,8 @@ public struct Migration: Sendable {
   ///   - query: The query that selects the items. Its details don't matter.
   ///   - source: The storage of the items.
   ///   - destination: The storage to move the items to.
-  ///   - isReplacing: A Boolean value that indicates whether to replace items of the destination that have
-  ///     another value. Their further attributes are kept.
+  ///   - isReplacing: Whether to replace items of the destination that have another value. Their further attributes are
+  ///     kept.
   ///   - progress: The closure to call during the run, on its thread.
   public init(
     of query: ItemQuery, from source: any SecureStorage, to destination: any SecureStorage,
@@ -53,8 +53,8 @@ public struct Migration: Sendable {
   ///   - keys: The keys of the items.
   ///   - source: The storage of the items.
   ///   - destination: The storage to move the items to.
-  ///   - isReplacing: A Boolean value that indicates whether to replace items of the destination that have
-  ///     another value. Their further attributes are kept.
+  ///   - isReplacing: Whether to replace items of the destination that have another value. Their further attributes are
+  ///     kept.
   ///   - progress: The closure to call during the run, on its thread.
   public init(
     of keys: [ItemKey], from source: any SecureStorage, to destination: any SecureStorage,
@@ -103,8 +103,8 @@ public struct Migration: Sendable {
   ///   - items: The values and the items that they become.
   ///   - source: The source of the values.
   ///   - destination: The storage to move the values to.
-  ///   - isReplacing: A Boolean value that indicates whether to replace items of the destination that have
-  ///     another value. Their further attributes are kept.
+  ///   - isReplacing: Whether to replace items of the destination that have another value. Their further attributes are
+  ///     kept.
   ///   - progress: The closure to call during the run, on its thread.
   public init(
     of items: [PlaintextMapping], from source: PlaintextSource, to destination: any SecureStorage,
@@ -121,8 +121,8 @@ public struct Migration: Sendable {
   /// - Parameters:
   ///   - parts: The values and the storages to move them to.
   ///   - source: The source of the values.
-  ///   - isReplacing: A Boolean value that indicates whether to replace items of the destination that have
-  ///     another value. Their further attributes are kept.
+  ///   - isReplacing: Whether to replace items of the destination that have another value. Their further attributes are
+  ///     kept.
   ///   - progress: The closure to call during the run, on its thread.
   init(
     _ parts: [(items: [PlaintextMapping], destination: any SecureStorage)],

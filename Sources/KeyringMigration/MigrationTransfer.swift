@@ -13,7 +13,7 @@ struct MigrationTransfer: Sendable {
   private(set) var left: [ItemKey] = []
   /// The keys of the items that the destination already had.
   private(set) var alreadyPresent: Set<ItemKey> = []
-  /// Indicates whether the items are removed from the source afterwards.
+  /// Whether the items are removed from the source afterwards.
   var isMoving = false
 
   mutating func read() throws(SecureStorageError) {

@@ -53,7 +53,7 @@ public struct KeySource: Sendable {
   package let cost: ScryptCost?
   /// The storage that contains the key, if the source is a storage.
   package let storage: (any SecureStorage)?
-  /// Indicates whether the source creates its key when something is first encrypted.
+  /// Whether the source creates its key when something is first encrypted.
   package let createsKey: Bool
   /// The place that keeps the derived keys, if one was declared.
   package var holder: KeyHolder?
@@ -95,7 +95,7 @@ public struct KeySource: Sendable {
     self.createsKey = createsKey
   }
 
-  /// Indicates whether two processes may create different keys at the same time, of which one is lost.
+  /// Whether two processes may create different keys at the same time, of which one is lost.
   ///
   /// Such a key is created under the lock that keeps other processes away until it's in use.
   package var mayLoseNewKey: Bool { kind == .storage }

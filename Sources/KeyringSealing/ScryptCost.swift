@@ -17,7 +17,7 @@ package struct ScryptCost: Sendable, Equatable {
     (self.logarithm, self.blockSize, self.parallelism) = (logarithm, blockSize, parallelism)
   }
 
-  /// Indicates whether stored parameters may ask for this cost.
+  /// Whether stored parameters may ask for this cost.
   ///
   /// The limits are 256 MiB of memory and eight times the work of the standard cost.
   package var isAcceptable: Bool {

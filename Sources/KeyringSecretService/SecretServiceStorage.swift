@@ -99,8 +99,7 @@ extension SecretServiceStorage {
     /// [D-Bus specification]: https://dbus.freedesktop.org/doc/dbus-specification.html#addresses
     public var busAddress: String?
 
-    /// A Boolean value that indicates whether secrets may be sent over the bus without encryption, by
-    /// default `false`.
+    /// Whether secrets may be sent over the bus without encryption, by default `false`.
     ///
     /// All common keyrings encrypt them. Allow it only if no other program can listen on the bus.
     public var allowsUnencryptedSession: Bool
@@ -118,8 +117,7 @@ extension SecretServiceStorage {
     ///   - serviceTimeout: The time that an operation waits for the keyring's answers.
     ///   - promptTimeout: The time that a prompt may wait for the user.
     ///   - busAddress: The address of the message bus, or `nil` for the session bus.
-    ///   - allowsUnencryptedSession: A Boolean value that indicates whether secrets may be sent over the bus
-    ///     without encryption.
+    ///   - allowsUnencryptedSession: Whether secrets may be sent over the bus without encryption.
     public init(
       collection: Collection = .default,
       interaction: Interaction = .allowed,

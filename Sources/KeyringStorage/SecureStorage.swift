@@ -28,7 +28,7 @@ public protocol SecureStorage: Sendable {
   /// The default is ``StorageDurability/afterRestart``.
   var durability: StorageDurability { get }
 
-  /// Indicates whether all items that one call finds are of one moment.
+  /// Whether all items that one call finds are of one moment.
   ///
   /// Two secrets that another program changes together, such as a login and its password, then never come from two
   /// versions. A storage that uses others promises it for the items of each of them. The default is `false`.

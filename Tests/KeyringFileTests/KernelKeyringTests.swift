@@ -204,7 +204,7 @@ struct KernelKeyringTests {
   }
 }
 
-/// Indicates whether the system lets this process use keyrings, which some containers don't.
+/// Whether the system lets this process use keyrings, which some containers don't.
 private let hasKernelKeyrings = (try? inOwnSession {}) != nil
 
 private let hasPersistentKeyrings =

@@ -149,7 +149,7 @@ private struct MemoryTrial {
   private let storage: any SecureStorage
   /// The number of copies that the storage itself has in this process.
   private let copiesKept: Int
-  /// Indicates whether a reader of a secret shares the storage's copy, if the storage has one.
+  /// Whether a reader of a secret shares the storage's copy, if the storage has one.
   private let sharesCopies: Bool
   /// The text at the start of each secret.
   private let beginning: String

@@ -173,10 +173,10 @@ import Testing
 }
 
 extension SchemaTests.Shape {
-  /// Indicates whether no property has such a key by itself.
+  /// Whether no property has such a key by itself.
   fileprivate var isForeign: Bool { kind != .internetPassword }
 
-  /// Indicates whether only a key with the schema means the item.
+  /// Whether only a key with the schema means the item.
   fileprivate var hasOwnSchema: Bool { isForeign && key("").schema != nil }
 }
 #endif

@@ -206,7 +206,7 @@ struct BareWrite: Work {
   private let node: BareNode
   private let namespace: BareNamespace
   private let lease: Int
-  /// Indicates whether the item is read first.
+  /// Whether the item is read first.
   private let readsFirst: Bool
   private var number = 0
   private var bodies: [ByteBuffer] = []

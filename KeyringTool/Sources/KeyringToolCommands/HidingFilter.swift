@@ -31,7 +31,7 @@ public final class HidingFilter {
   private var held = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
   private var count = 0
   private var hidden: [Range<Int>] = []
-  /// Indicates whether the byte before the held ones is hidden.
+  /// Whether the byte before the held ones is hidden.
   private var isMarked = false
 
   /// Creates a filter.

@@ -20,9 +20,9 @@ extension ItemCommands {
   ///
   /// - Parameters:
   ///   - selection: The items to copy.
-  ///   - allPrograms: A Boolean value that indicates whether that includes other programs' own items.
+  ///   - allPrograms: Whether that includes other programs' own items.
   ///   - destination: The storage to copy the items to.
-  ///   - isReplacing: A Boolean value that indicates whether to replace items of the destination.
+  ///   - isReplacing: Whether to replace items of the destination.
   /// - Returns: The report.
   /// - Throws: ``ItemSelection/Unclear`` if the selection is unclear, or another error if one of the storages
   ///   doesn't work. Some items may have been copied.

@@ -11,8 +11,8 @@ extension ItemCommands {
   ///
   /// - Parameters:
   ///   - selection: The items to rename.
-  ///   - all: A Boolean value that indicates whether to rename all items of the service or server.
-  ///   - allPrograms: A Boolean value that indicates whether that includes other programs' own items.
+  ///   - all: Whether to rename all items of the service or server.
+  ///   - allPrograms: Whether that includes other programs' own items.
   ///   - changes: The parts of the keys to change.
   ///   - prepare: The closure to call before the old items are removed.
   /// - Returns: The number of renamed items.

@@ -20,8 +20,8 @@ public struct ItemCommands: Sendable {
   /// - Parameters:
   ///   - selection: The items to list.
   ///   - isExpired: Pass `true` to list only items whose secret has expired.
-  ///   - allowsUnlocking: A Boolean value that indicates whether locked items may be unlocked. If the
-  ///     storage shows them while they're locked, they're listed in any case.
+  ///   - allowsUnlocking: Whether locked items may be unlocked. If the storage shows them while they're locked, they're
+  ///     listed in any case.
   /// - Returns: The items as text.
   /// - Throws: ``ItemSelection/Unclear`` if the selection is unclear, or `SecureStorageError` if the items
   ///   can't be read, or if a locked storage hides them.
@@ -100,8 +100,8 @@ public struct ItemCommands: Sendable {
   ///
   /// - Parameters:
   ///   - selection: The items to remove.
-  ///   - all: A Boolean value that indicates whether to remove all items of the service or server.
-  ///   - allPrograms: A Boolean value that indicates whether that includes other programs' own items.
+  ///   - all: Whether to remove all items of the service or server.
+  ///   - allPrograms: Whether that includes other programs' own items.
   /// - Returns: The number of removed items, which is 0 only if all were selected.
   /// - Throws: ``ToolFailure`` if there is no such item, ``ItemSelection/Unclear`` if the selection is unclear,
   ///   or `SecureStorageError` if the items can't be removed.
@@ -135,10 +135,10 @@ public struct ItemCommands: Sendable {
   ///
   /// - Parameters:
   ///   - selection: The items to move.
-  ///   - all: A Boolean value that indicates whether to move all items of the service or server.
-  ///   - allPrograms: A Boolean value that indicates whether that includes other programs' own items.
+  ///   - all: Whether to move all items of the service or server.
+  ///   - allPrograms: Whether that includes other programs' own items.
   ///   - destination: The storage to move the items to.
-  ///   - isReplacing: A Boolean value that indicates whether to replace items of the destination.
+  ///   - isReplacing: Whether to replace items of the destination.
   ///   - prepare: The closure to call before the first item is removed.
   /// - Returns: The number of moved items.
   /// - Throws: ``ToolFailure`` if there is no such item, ``ItemSelection/Unclear`` if the selection is unclear, or
@@ -193,8 +193,8 @@ public struct ItemCommands: Sendable {
   ///
   /// - Parameters:
   ///   - selection: The items.
-  ///   - all: A Boolean value that indicates whether to change all items of the service or server.
-  ///   - allPrograms: A Boolean value that indicates whether that includes other programs' own items.
+  ///   - all: Whether to change all items of the service or server.
+  ///   - allPrograms: Whether that includes other programs' own items.
   ///   - body: A closure that changes the items with some keys, and returns their number.
   /// - Returns: The number of items, which is 0 only if all were selected.
   /// - Throws: The errors of ``withKey(of:_:)``.

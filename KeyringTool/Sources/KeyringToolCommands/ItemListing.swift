@@ -14,7 +14,7 @@ public struct ItemListing: Sendable {
     self.items = items
   }
 
-  /// Indicates whether there are no items.
+  /// Whether there are no items.
   public var isEmpty: Bool { items.isEmpty }
 
   /// A line for each item, with its kind, its key, its label, the time of its last change, and its state.
@@ -98,7 +98,7 @@ public struct ItemListing: Sendable {
 }
 
 extension SecureItem {
-  /// Indicates whether the secret has expired.
+  /// Whether the secret has expired.
   var isExpired: Bool { expires.map { $0 <= Date.now } ?? false }
 }
 

@@ -22,7 +22,7 @@ public struct ItemSelection: Sendable {
   public var credential: String?
   /// The server of an internet password.
   public var server: InternetServer?
-  /// A Boolean value that indicates whether the item is a value rather than a password.
+  /// Whether the item is a value rather than a password.
   public var isValue: Bool
   /// The parts of the key that have no option of their own, by attribute name.
   public var attributes: [String: String]
@@ -37,7 +37,7 @@ public struct ItemSelection: Sendable {
   ///   - accessGroup: The access group of a password or a value.
   ///   - credential: The label of a credential within its service.
   ///   - server: The server of an internet password.
-  ///   - isValue: A Boolean value that indicates whether the item is a value rather than a password.
+  ///   - isValue: Whether the item is a value rather than a password.
   ///   - attributes: The parts of the key that have no option of their own, by attribute name.
   ///   - schema: The schema of the item.
   public init(
@@ -102,7 +102,7 @@ public struct ItemSelection: Sendable {
 
   /// Returns a query for all items of a service or server, to remove or move them.
   ///
-  /// - Parameter allPrograms: A Boolean value that indicates whether to select other programs' own items, too.
+  /// - Parameter allPrograms: Whether to select other programs' own items, too.
   /// - Returns: The query.
   /// - Throws: ``Unclear`` if neither a service nor a server is named, or if a single item is.
   func queryForAll(ofAllPrograms allPrograms: Bool) throws(Unclear) -> ItemQuery {

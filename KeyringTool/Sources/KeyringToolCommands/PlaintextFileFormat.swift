@@ -95,6 +95,6 @@ public enum PlaintextFileFormat: String, Sendable, CaseIterable {
     }
   }
 
-  /// Indicates whether the values belong to a service that the user has to name.
+  /// Whether the values belong to a service that the user has to name.
   public var needsService: Bool { self == .environment || self == .json }
 }

@@ -101,7 +101,7 @@ public struct PlaintextImport: Sendable {
   ///
   /// - Parameters:
   ///   - storage: The storage.
-  ///   - isReplacing: A Boolean value that indicates whether to replace items that have another value.
+  ///   - isReplacing: Whether to replace items that have another value.
   /// - Returns: The number of values that are in the storage now.
   /// - Throws: `SecureStorageError`, which says what was done.
   public func copy(to storage: any SecureStorage, replacing isReplacing: Bool) throws -> Int {

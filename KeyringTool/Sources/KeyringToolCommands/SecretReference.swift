@@ -14,7 +14,7 @@ public struct SecretReference: Sendable, Equatable {
   public let key: ItemKey
   /// The label of the collection, or `nil` for the storage that the command uses.
   public let collection: String?
-  /// A Boolean value that indicates whether the login of a credential is meant instead of its password.
+  /// Whether the login of a credential is meant instead of its password.
   public let isLogin: Bool
 
   /// Parses a reference.

@@ -27,7 +27,7 @@ struct ChildProcess {
   /// The signals that are passed on.
   static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP]
 
-  /// Indicates whether this program was started with an ignored SIGPIPE.
+  /// Whether this program was started with an ignored SIGPIPE.
   ///
   /// GLib ignores the signal in the whole process. The other program must not inherit that.
   let ignoresPipes: Bool
@@ -73,7 +73,7 @@ struct ChildProcess {
   ///
   /// - Parameters:
   ///   - arguments: The arguments, with the name of the program and a NUL at the end of each.
-  ///   - stopsWithProgram: A Boolean value that indicates whether to stop whenever the other process has stopped.
+  ///   - stopsWithProgram: Whether to stop whenever the other process has stopped.
   /// - Returns: The end of the program. It's a signal that arrived before the start, if there was one.
   func runAgain(_ arguments: [[CChar]], stopsWithProgram: Bool) -> End {
     if let early = Self.earlyEnd { return early }
@@ -136,7 +136,7 @@ struct ChildProcess {
     return signal == 0 ? .exited(status >> 8 & 0xff) : .killed(signal)
   }
 
-  /// Indicates whether this program was told to stop since the last time.
+  /// Whether this program was told to stop since the last time.
   static var isToStop: Bool { shouldStop.exchange(false, ordering: .sequentiallyConsistent) }
 
   /// Replaces this program by another one.
@@ -216,10 +216,10 @@ struct ChildProcess {
 /// The number of the program that runs, or 0.
 private let runningProgram = Atomic<Int32>(0)
 
-/// Indicates whether this program is to stop when the other one does.
+/// Whether this program is to stop when the other one does.
 private let shouldStop = Atomic(false)
 
-/// Indicates whether the program has a terminal of its own, so that it doesn't get the signals of this one's.
+/// Whether the program has a terminal of its own, so that it doesn't get the signals of this one's.
 let programHasTerminal = Atomic(false)
 
 /// The signals that the program hasn't got yet, as one bit for each.

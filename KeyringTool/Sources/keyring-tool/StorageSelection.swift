@@ -17,7 +17,7 @@ struct StorageSelection {
   let name: StorageName
   /// The file with the key of an encrypted file or of a fleet.
   let keyFile: String?
-  /// Indicates whether the keyring or this program may ask for a password.
+  /// Whether the keyring or this program may ask for a password.
   let mayAsk: Bool
   /// The time to wait for the storage, and for a prompt of the keyring.
   var timeout: Duration?

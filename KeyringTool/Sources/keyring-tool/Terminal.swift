@@ -75,19 +75,19 @@ enum Terminal {
       "The password is empty.", recoverySuggestion: "Check the program that pipes it in.")
   }
 
-  /// Indicates whether standard input is a terminal.
+  /// Whether standard input is a terminal.
   static var isInput: Bool { isatty(STDIN_FILENO) != 0 }
 
-  /// Indicates whether programs that this one uses can show windows.
+  /// Whether programs that this one uses can show windows.
   static var mayShowWindows: Bool { getenv("DISPLAY") != nil || getenv("WAYLAND_DISPLAY") != nil }
 
   /// Writes a line to standard error, if it's a terminal.
   static func tell(_ message: String) { if isatty(STDERR_FILENO) != 0 { complain(message) } }
 
-  /// Indicates whether this program was started with an ignored SIGPIPE, which GLib ignores later.
+  /// Whether this program was started with an ignored SIGPIPE, which GLib ignores later.
   static let ignoresPipes = ChildProcess.isIgnored(SIGPIPE)
 
-  /// Indicates whether standard output is a terminal.
+  /// Whether standard output is a terminal.
   static var isOutput: Bool { isatty(STDOUT_FILENO) != 0 }
 
   /// Writes a secret that was requested.
@@ -119,7 +119,7 @@ enum Terminal {
   /// - Parameters:
   ///   - bytes: The bytes.
   ///   - descriptor: The file, pipe or terminal.
-  ///   - endsWithReader: A Boolean value that indicates whether this program ends if nobody reads its output any more.
+  ///   - endsWithReader: Whether this program ends if nobody reads its output any more.
   /// - Throws: ``ToolFailure`` if they can't be written.
   static func write(
     _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, endsWithReader: Bool = true

@@ -50,7 +50,7 @@ struct UnlockCommand: ParsableCommand {
 }
 
 extension SecureStorageError {
-  /// Indicates whether the keyring has no methods that take a password.
+  /// Whether the keyring has no methods that take a password.
   fileprivate var takesNoPassword: Bool {
     underlying?.domain == "org.freedesktop.DBus.Error.UnknownInterface"
   }

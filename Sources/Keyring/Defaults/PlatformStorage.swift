@@ -15,7 +15,7 @@ enum PlatformStorage {
     return StorageBox(missing(user))
   }
 
-  /// Indicates whether the platform has a keychain, which only the product KeyringApple uses.
+  /// Whether the platform has a keychain, which only the product KeyringApple uses.
   static var hasKeychain: Bool {
     #if canImport(Darwin)
     true

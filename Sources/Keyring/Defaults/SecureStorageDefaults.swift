@@ -31,7 +31,7 @@ public enum SecureStorageDefaults {
   static var serviceChanges: Int { changesOfService.load(ordering: .acquiring) }
 
   @TaskLocal private static var taskOverride: TaskOverride?
-  /// Indicates whether any task has ever had an override.
+  /// Whether any task has ever had an override.
   ///
   /// Reading it takes almost no time.
   private static let mayBeOverridden = Atomic(false)

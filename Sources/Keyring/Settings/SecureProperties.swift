@@ -146,7 +146,7 @@ extension SecureProperties {
     public let name: String
     /// The key of the item.
     public let key: ItemKey
-    /// Indicates whether there is an item.
+    /// Whether there is an item.
     public let isStored: Bool
     /// The error of the property, or of looking for its item.
     public let failure: SecureStorageError?

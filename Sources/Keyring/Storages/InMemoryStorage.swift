@@ -41,7 +41,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
   }
 
   private struct Items {
-    /// Indicates whether the collection exists.
+    /// Whether the collection exists.
     var isMade = false
     var entries: [ItemKey: Entry] = [:]
     var revision: UInt64 = 0

@@ -19,7 +19,7 @@ final class Readers: Sendable {
 
   private let state = Mutex(State())
 
-  /// Indicates whether no one tracks the value.
+  /// Whether no one tracks the value.
   var isEmpty: Bool { state.withLock(\.isEmpty) }
 
   /// Returns the reading to pass to ``Tracking/track(_:)``, which keeps it while someone tracks it.

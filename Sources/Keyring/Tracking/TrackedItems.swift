@@ -49,7 +49,7 @@ enum TrackedItems {
   static let leastLimit = 1024
 
   private static let state = Mutex(State())
-  /// Indicates whether anything was ever tracked, so that a write costs nothing otherwise.
+  /// Whether anything was ever tracked, so that a write costs nothing otherwise.
   private static let isUsed = Atomic(false)
 
   /// The number of items.

@@ -12,7 +12,7 @@ final class Tracking: Sendable {
   private let registrar = ObservationRegistrar()
   private let probe: any KeyPath<TrackedValues, Void> & Sendable = \TrackedValues.[TrackingProbe()]
 
-  /// Indicates whether this thread tracks what it reads.
+  /// Whether this thread tracks what it reads.
   ///
   /// The registrar doesn't tell. It looks at a key path only if someone tracks. If another thread does so at the
   /// same moment, this may be `true` by mistake, which costs only time.
@@ -44,9 +44,9 @@ final class Tracking: Sendable {
     var waiting: [@Sendable () -> Void] = []
     /// The number of calls that were begun.
     var count = 0
-    /// Indicates whether a thread makes the calls.
+    /// Whether a thread makes the calls.
     var isCalling = false
-    /// Indicates whether a task looks for a call that takes long.
+    /// Whether a task looks for a call that takes long.
     var isWatched = false
 
     /// Returns the next call, unless another thread has begun one since the last one of this thread.

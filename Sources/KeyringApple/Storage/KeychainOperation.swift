@@ -133,7 +133,7 @@ struct KeychainOperation {
     storage.knowledge.isEntitled = true
   }
 
-  /// Indicates whether the program has an entitlement to any group, as far as the keychain says.
+  /// Whether the program has an entitlement to any group, as far as the keychain says.
   var isEntitled: Bool {
     if storage.knowledge.isEntitled { return true }
     let probe = inKeychain(KeychainName(.probe(), isFileBased: false).entries)

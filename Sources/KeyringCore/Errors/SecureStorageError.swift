@@ -146,7 +146,7 @@ public struct SecureStorageError: Error, Sendable, Equatable {
     set { fields.underlying = newValue }
   }
 
-  /// Indicates whether the storage may have items, whatever the code says.
+  /// Whether the storage may have items, whatever the code says.
   package var mayHaveItems: Bool {
     get { fields.mayHaveItems }
     set { fields.mayHaveItems = newValue }

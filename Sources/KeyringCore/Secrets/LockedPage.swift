@@ -26,9 +26,9 @@ final class LockedPage: @unchecked Sendable {
   /// The free slots, as one bit for each slot.
   private var free: UInt64
 
-  /// Indicates whether the system hides the memory from other processes.
+  /// Whether the system hides the memory from other processes.
   private let isHidden: Bool
-  /// Indicates whether there are pages before and after the memory that can't be read.
+  /// Whether there are pages before and after the memory that can't be read.
   private let isGuarded: Bool
 
   private init(byteCount: Int, sizeClass: Int) {
@@ -159,7 +159,7 @@ extension LockedPage {
 // MARK: - Hidden memory
 
 extension LockedPage {
-  /// Indicates whether the system hides new pages from other processes.
+  /// Whether the system hides new pages from other processes.
   private static let hidesNew = Atomic(false)
 
   private static var hidesNewPages: Bool { hidesNew.load(ordering: .acquiring) }

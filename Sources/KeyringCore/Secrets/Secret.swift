@@ -76,7 +76,7 @@ public struct Secret: Sendable {
     try body(UnsafeRawBufferPointer(bytes.buffer))
   }
 
-  /// Indicates whether the bytes are UTF-8.
+  /// Whether the bytes are UTF-8.
   ///
   /// The check reads the bytes in place, because a `String` wouldn't be overwritten.
   package var isUTF8: Bool {

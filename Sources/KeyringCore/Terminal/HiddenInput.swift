@@ -24,8 +24,7 @@ struct HiddenInput {
   let shown: termios
   /// The moment at which the question ends without an answer, or `nil` if it waits for one.
   let end: SuspendingClock.Instant?
-  /// Indicates whether a program in the background stops until the user brings it to the foreground, instead of
-  /// failing.
+  /// Whether a program in the background stops until the user brings it to the foreground, instead of failing.
   let stopsInBackground: Bool
 
   private static let escape = UInt8(0x1B)
@@ -134,7 +133,7 @@ struct HiddenInput {
     return hidden
   }
 
-  /// Indicates whether nothing follows an escape at once.
+  /// Whether nothing follows an escape at once.
   ///
   /// Other keys than Esc send several bytes, which begin with an escape.
   private var isEscapeAlone: Bool {

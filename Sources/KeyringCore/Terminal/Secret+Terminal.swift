@@ -22,8 +22,8 @@ extension Secret {
   /// - Parameters:
   ///   - prompt: The text before the cursor.
   ///   - timeout: The time after which the question ends without an answer, or `nil` to wait for one.
-  ///   - stopsInBackground: A Boolean value that indicates whether a program in the background stops until the user
-  ///     brings it to the foreground, instead of failing.
+  ///   - stopsInBackground: Whether a program in the background stops until the user brings it to the foreground,
+  ///     instead of failing.
   ///   - isCancelled: A closure that is called before the question, and after ``lookForCancellation()``.
   /// - Returns: The line without its end.
   /// - Throws: `.canceled` if the question is cancelled, `.timedOut` if the time has passed, `.locked` in the

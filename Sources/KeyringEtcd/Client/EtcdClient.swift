@@ -49,7 +49,7 @@ final class EtcdClient: Sendable {
     var cluster: String?
     /// The latest revision that was seen.
     var revision: Int64 = 0
-    /// Indicates whether no node that answers belongs to another cluster.
+    /// Whether no node that answers belongs to another cluster.
     var isChecked = false
   }
 
@@ -313,7 +313,7 @@ final class EtcdClient: Sendable {
     /// The least number of seconds by which its clock is ahead of this machine's, or a negative number if it's
     /// behind.
     var clockLead: TimeInterval = 0
-    /// Indicates whether it refuses requests of the size that was asked about.
+    /// Whether it refuses requests of the size that was asked about.
     var refusesSize = false
   }
 

@@ -8,7 +8,7 @@ struct EtcdEndpoint: Sendable, CustomStringConvertible {
   /// The name or the address of the host, without the brackets of IPv6.
   let host: String
 
-  /// Indicates whether the node is on this machine.
+  /// Whether the node is on this machine.
   var isLoopback: Bool {
     host == "localhost" || host == "::1"
       || host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." }

@@ -4,7 +4,7 @@
 /// The failure of a request to etcd.
 struct EtcdFailure: Error, Sendable {
   let cause: Cause
-  /// Indicates whether the request may have been processed, or may be later.
+  /// Whether the request may have been processed, or may be later.
   var hasDoubt = false
 
   /// The answer of etcd, if it refused the request.
@@ -47,7 +47,7 @@ struct EtcdFailure: Error, Sendable {
 }
 
 extension EtcdFailure.Cause {
-  /// Indicates whether the node isn't set up correctly, or this program isn't.
+  /// Whether the node isn't set up correctly, or this program isn't.
   var isOfSetup: Bool {
     switch self {
     case .untrusted, .malformed: true

@@ -21,7 +21,7 @@ struct GatewayError: Decodable, Error, Sendable {
 }
 
 extension GatewayError {
-  /// Indicates whether the cluster may answer soon.
+  /// Whether the cluster may answer soon.
   ///
   /// The request may have been processed, or may be later.
   var isTransient: Bool {
@@ -35,18 +35,18 @@ extension GatewayError {
 
   var isDatabaseFull: Bool { code == 8 && message.contains("database space exceeded") }
 
-  /// Indicates whether the request has more bytes than the node accepts.
+  /// Whether the request has more bytes than the node accepts.
   var isTooLarge: Bool {
     message.contains("request is too large") || message.contains("larger than max")
   }
 
-  /// Indicates whether the user, or a program without one, may not do something.
+  /// Whether the user, or a program without one, may not do something.
   var isDenial: Bool {
     code == 7 || code == 3 && message.contains("user name is empty")
       || code == 9 && message.contains("not found")
   }
 
-  /// Indicates whether a new token helps.
+  /// Whether a new token helps.
   ///
   /// etcd 3.5.1 answers a signed token (JWT) that is older than the roles with the code of an unknown error.
   var isAboutToken: Bool {

@@ -44,7 +44,7 @@ final class HTTPExchange: HTTPClientResponseDelegate {
     (self.isAuthentication, self.onLine) = (isAuthentication, onLine)
   }
 
-  /// Indicates whether a node may have got any of the bytes of the request.
+  /// Whether a node may have got any of the bytes of the request.
   var wasSent: Bool { state.withLock(\.wasSent) }
 
   /// The time of the node's clock when it answered, as HTTP writes it.

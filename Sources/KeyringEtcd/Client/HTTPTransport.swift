@@ -148,7 +148,7 @@ final class HTTPTransport: EtcdTransport {
 }
 
 extension HTTPClientError {
-  /// Indicates whether a node answered too late, or a connection wasn't ready in time.
+  /// Whether a node answered too late, or a connection wasn't ready in time.
   fileprivate var isTimeout: Bool {
     [.deadlineExceeded, .tlsHandshakeTimeout, .connectTimeout, .getConnectionFromPoolTimeout]
       .contains(self)

@@ -9,9 +9,9 @@ struct RangeRequest: Encodable, Sendable {
   var revision: Int64?
   /// The lowest revision of the values to return, which doesn't affect their number.
   var leastRevision: Int64?
-  /// Indicates whether only the number of values is returned.
+  /// Whether only the number of values is returned.
   var countsOnly: Bool?
-  /// Indicates whether the values are left out.
+  /// Whether the values are left out.
   var keysOnly: Bool?
 
   private enum CodingKeys: String, CodingKey {

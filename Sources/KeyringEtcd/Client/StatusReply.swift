@@ -24,7 +24,7 @@ struct StatusReply: Decodable, Sendable {
 
   /// The number of bytes of the database, or `nil` if the user may not read it.
   var databaseSize: Int64? { isLimited == true ? nil : dbSize?.value ?? 0 }
-  /// Indicates whether the node has a leader, without which it doesn't answer a user who may read only the version.
+  /// Whether the node has a leader, without which it doesn't answer a user who may read only the version.
   var hasLeader: Bool { isLimited == true || leader.flatMap { UInt64($0) } ?? 0 != 0 }
   /// The alarms of the cluster, for example "memberID:1 alarm:NOSPACE".
   var alarms: [String] { errors ?? [] }

@@ -3,7 +3,7 @@
 #if Etcd
 struct TransactionReply: HeadedReply, JSONReadable {
   private(set) var header: ReplyHeader?
-  /// Indicates whether all conditions were met.
+  /// Whether all conditions were met.
   private(set) var hasSucceeded = false
   /// The replies to the ranges that were requested, in their order.
   private(set) var ranges: [RangeReply] = []

@@ -5,7 +5,7 @@
 struct WatchReply: HeadedReply, JSONReadable {
   private(set) var header: ReplyHeader?
   private(set) var isCreated = false
-  /// Indicates whether the watch has ended, although its connection stays open.
+  /// Whether the watch has ended, although its connection stays open.
   ///
   /// An error in the middle of a stream has no content.
   private(set) var isCanceled = true

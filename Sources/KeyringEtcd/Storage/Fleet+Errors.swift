@@ -171,7 +171,7 @@ extension Fleet {
 }
 
 extension SecureStorageError {
-  /// Indicates whether the cluster has refused the password of the user.
+  /// Whether the cluster has refused the password of the user.
   var isRefusedPassword: Bool {
     code == .accessDenied && underlying?.text.contains(Fleet.refusedPassword) == true
   }

@@ -22,7 +22,7 @@ final class ItemWatch: Sendable {
 
   struct State: Sendable {
     var items: [EtcdKey: Seen] = [:]
-    /// Indicates whether there may be items that can't be decrypted, which aren't among the others.
+    /// Whether there may be items that can't be decrypted, which aren't among the others.
     var hasUnreadable = false
     /// The parts that are followed, with the revision up to which all changes were seen.
     var parts: [EtcdRange: Int64] = [:]
@@ -167,7 +167,7 @@ final class ItemWatch: Sendable {
     state.withLock { if observers.isEmpty { $0.task?.cancel() } }
   }
 
-  /// Indicates whether the watch knows no items.
+  /// Whether the watch knows no items.
   var isEmpty: Bool { state.withLock(\.items.isEmpty) }
 
   private func forgetItems() {

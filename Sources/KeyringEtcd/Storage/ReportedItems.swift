@@ -7,7 +7,7 @@
 /// or written the item since. An item that may be older than what this process has seen isn't returned.
 struct ReportedItems: Sendable {
   private var values: [EtcdKey: KeyValue] = [:]
-  /// Indicates whether a cache reads reported items.
+  /// Whether a cache reads reported items.
   private var isRead = false
   /// The latest revision that this process has seen otherwise.
   private var seen: Int64 = 0

@@ -14,9 +14,9 @@ struct FileContent: Sendable {
   private(set) var entries: [ItemKey: FileEntry] = [:]
   /// The number of writes, because two writes can happen at the same instant of the clock.
   private var revision: UInt64 = 0
-  /// Indicates whether the content differs from the file.
+  /// Whether the content differs from the file.
   private(set) var isChanged = false
-  /// Indicates whether changes are only noted in ``isChanged``.
+  /// Whether changes are only noted in ``isChanged``.
   ///
   /// Making one copies all items.
   var isTrial = false

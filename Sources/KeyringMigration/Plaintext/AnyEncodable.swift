@@ -23,7 +23,7 @@ struct AnyEncodable: Encodable {
     }
   }
 
-  /// Indicates whether the value is the one that stands for none in Foundation's collections.
+  /// Whether the value is the one that stands for none in Foundation's collections.
   var isNull: Bool { className == "NSNull" }
 
   /// The name of the value's class, by which this code knows those of Foundation without linking it.

@@ -11,7 +11,7 @@ struct JSONScanner: TextScanner {
     let range: Range<Int>
     /// The end of the value before it, or its own start.
     let endOfPrevious: Int
-    /// Indicates whether no comma follows.
+    /// Whether no comma follows.
     let isLast: Bool
   }
 

@@ -8,7 +8,7 @@ struct PlaintextContent {
   private let parts: [PlaintextPart]
   /// The parts by the bytes of the names in their paths.
   private let places: [[[UInt8]]: [PlaintextPart]]
-  /// Indicates whether parts can be in other ones.
+  /// Whether parts can be in other ones.
   private let isNested: Bool
 
   /// Creates the content of a file.
@@ -16,7 +16,7 @@ struct PlaintextContent {
   /// - Parameters:
   ///   - text: The content.
   ///   - parts: The parts in it, in their order.
-  ///   - isNested: A Boolean value that indicates whether parts can be in other ones.
+  ///   - isNested: Whether parts can be in other ones.
   init(_ text: Secret, _ parts: [PlaintextPart], isNested: Bool) {
     (self.text, self.parts, self.isNested) = (text, parts, isNested)
     places = Dictionary(grouping: parts) { Self.place($0.path[...]) }

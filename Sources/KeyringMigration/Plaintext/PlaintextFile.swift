@@ -5,7 +5,7 @@ internal import KeyringStorage
 /// A file of plaintext values.
 struct PlaintextFile: PlaintextStore {
   let file: ReplaceableFile
-  /// Indicates whether values can be in other ones.
+  /// Whether values can be in other ones.
   var isNested = false
   /// A closure that finds the parts of the file, in their order.
   let parts: @Sendable (Secret) throws(PlaintextFormatError) -> [PlaintextPart]

@@ -20,11 +20,11 @@ struct PlaintextPart: Sendable {
   ///
   /// If nothing is left after the part, what separates it from the one before is cut out, too.
   var endOfPrevious: Int?
-  /// Indicates whether no part follows in the same object.
+  /// Whether no part follows in the same object.
   var isLast = false
-  /// Indicates whether other parts can be in it.
+  /// Whether other parts can be in it.
   var isObject = false
-  /// Indicates whether the value is listed itself, and not only the values in it.
+  /// Whether the value is listed itself, and not only the values in it.
   var isListed = true
   /// A closure that returns the value in the content of the file.
   let value: @Sendable (Secret) -> Value

@@ -13,9 +13,9 @@ package struct WrappingKey: Sendable {
   /// The bytes that each wrapped key authenticates.
   private let prefix: [UInt8]
   private let holder: KeyHolder?
-  /// Indicates whether the key may have been copied with a line feed that doesn't belong to it.
+  /// Whether the key may have been copied with a line feed that doesn't belong to it.
   private let endsWithLineFeed: Bool
-  /// Indicates whether the holder has the key.
+  /// Whether the holder has the key.
   private let isHeld: Bool
 
   /// Derives the key, with scrypt from a passphrase or with HKDF from a key.

@@ -31,7 +31,7 @@ struct KeyFile {
 
   let path: String
   let request: KeyRequest
-  /// Indicates whether others must not be able to read the file.
+  /// Whether others must not be able to read the file.
   var isSecret = true
   /// The content of a new file.
   var newContent: () -> Secret = Secret.randomKey

@@ -12,7 +12,7 @@ struct KeyProgram: Sendable {
   let words: [String]
   /// The input of the program, or `nil` for the input of this process, such as a terminal.
   var input: Secret?
-  /// Indicates whether the program's messages become a part of an error.
+  /// Whether the program's messages become a part of an error.
   ///
   /// Otherwise they're written to standard error, where the user can see questions.
   var keepsMessages = false

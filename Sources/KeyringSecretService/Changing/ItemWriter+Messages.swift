@@ -54,7 +54,7 @@ extension ItemWriter {
   ///   - attributes: The attributes of the item.
   ///   - label: The label of the item.
   ///   - secret: The secret of the item.
-  ///   - replacing: A Boolean value that indicates whether to replace an item with the same attributes.
+  ///   - replacing: Whether to replace an item with the same attributes.
   ///   - change: A change to another item, which the provider makes before it creates this one.
   /// - Returns: The item, and the result of the search.
   /// - Throws: `SecureStorageError` if the item can't be created.
@@ -166,8 +166,7 @@ extension [String: String] {
   ///
   /// - Parameters:
   ///   - secret: The secret.
-  ///   - isThere: A Boolean value that indicates whether an item already has the attributes. Such an item
-  ///     keeps its mark.
+  ///   - isThere: Whether an item already has the attributes. Such an item keeps its mark.
   /// - Returns: The attributes.
   func marking(_ secret: Secret, isThere: Bool = false) -> [String: String] {
     var attributes = self

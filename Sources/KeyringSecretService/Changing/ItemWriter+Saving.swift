@@ -78,7 +78,7 @@ extension ItemWriter {
   /// - Parameters:
   ///   - item: The item to save.
   ///   - mode: The mode of the save.
-  /// - Returns: The items, and a Boolean value that indicates whether all of them are known to be on disk.
+  /// - Returns: The items, and whether all of them are known to be on disk.
   /// - Throws: `SecureStorageError` if the items can't be examined.
   private func replaceableItems(
     by item: SecureItem, mode: SaveMode
@@ -158,7 +158,7 @@ extension ItemWriter {
 }
 
 extension SecureItem {
-  /// Indicates whether saving the item changes only the secret of an item that is already there.
+  /// Whether saving the item changes only the secret of an item that is already there.
   fileprivate var hasSecretOnly: Bool {
     secret != nil && label == nil && attributes?.isEmpty != false
   }

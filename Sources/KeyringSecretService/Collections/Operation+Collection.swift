@@ -67,7 +67,7 @@ extension Operation {
     return knownCollection
   }
 
-  /// Indicates whether the storage chooses one of all collections.
+  /// Whether the storage chooses one of all collections.
   ///
   /// It does if the default collection can change at any time.
   var choosesCollection: Bool { isChosen(options.collection) }

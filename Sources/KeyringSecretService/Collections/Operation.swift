@@ -9,19 +9,19 @@ final class Operation: ProviderClient {
   let storage: SecretServiceStorage
   /// The answers to the messages that were sent while the session was opened, if this call opened it.
   let prefetchedReplies: [Variant]?
-  /// Indicates whether a message that changes an item was sent.
+  /// Whether a message that changes an item was sent.
   ///
   /// The message must not simply be sent again then.
   var hasWritten = false
-  /// Indicates whether the provider has received anything, which may have opened the session.
+  /// Whether the provider has received anything, which may have opened the session.
   ///
   /// If the provider is lost after that, the effects of the messages are unknown.
   private(set) var wasUnderWay: Bool
-  /// Indicates whether the provider has another key for the session.
+  /// Whether the provider has another key for the session.
   ///
   /// Neither side can decrypt the other's secrets then, and no secret was changed.
   private(set) var sessionIsUnusable = false
-  /// Indicates whether the operation creates the default collection if the user agrees, even beside other collections.
+  /// Whether the operation creates the default collection if the user agrees, even beside other collections.
   var createsCollection = false
   /// A closure that is called with `true` when the user is asked, and with `false` when that is over.
   var whenAsking: (Bool) -> Void = { _ in }
@@ -31,10 +31,10 @@ final class Operation: ProviderClient {
   var whenLooking: (Int, Int) -> Void = { _, _ in }
   /// The storage's collection, after it was looked up.
   var knownCollection: ObjectPath?
-  /// Indicates whether the provider has refused a change because an item was locked.
+  /// Whether the provider has refused a change because an item was locked.
   private(set) var wasRefused = false
 
-  /// Indicates whether the deadline passed while another program had its turn, so that the keyring isn't at fault.
+  /// Whether the deadline passed while another program had its turn, so that the keyring isn't at fault.
   var waitsForTurn = false
 
   let operation: SecureStorageError.Operation
@@ -63,8 +63,8 @@ final class Operation: ProviderClient {
   ///
   /// - Parameters:
   ///   - messages: The messages.
-  ///   - acceptingRefusals: A Boolean value that indicates whether a refusal to search or to read secrets
-  ///     is an answer. It means that something is gone or locked, and a closer look shows what.
+  ///   - acceptingRefusals: Whether a refusal to search or to read secrets is an answer. It means that something is
+  ///     gone or locked, and a closer look shows what.
   ///   - onFlight: A closure that receives the number of answered messages after each flight.
   /// - Returns: The answer to each message, or `nil` if its object doesn't exist or is gone.
   /// - Throws: `SecureStorageError` if one of the messages fails.
@@ -185,7 +185,7 @@ final class Operation: ProviderClient {
     if operation != .diagnose, !allowsSession { throw failure(.notEncrypted) }
   }
 
-  /// Indicates whether the session is encrypted, or needn't be.
+  /// Whether the session is encrypted, or needn't be.
   var allowsSession: Bool { session.isEncrypted || options.allowsUnencryptedSession }
 
   /// Returns the error for a session whose key the provider computed differently.
@@ -211,8 +211,8 @@ extension [Result<Variant, DBusError>] {
   ///
   /// - Parameters:
   ///   - messages: The messages.
-  ///   - acceptingRefusals: A Boolean value that indicates whether a refusal to search or to read secrets
-  ///     is an answer. It means that something is gone or locked.
+  ///   - acceptingRefusals: Whether a refusal to search or to read secrets is an answer. It means that something is
+  ///     gone or locked.
   /// - Returns: The answer to each message, or `nil`.
   /// - Throws: The failure of any of the messages.
   func answers(

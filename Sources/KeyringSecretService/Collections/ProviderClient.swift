@@ -136,8 +136,8 @@ extension [(path: ObjectPath, label: String)] {
   ///
   /// - Parameters:
   ///   - label: The label.
-  ///   - inAnyCase: A Boolean value that indicates whether the only collection whose label has other capitals is
-  ///     returned, if none has the label itself.
+  ///   - inAnyCase: Whether the only collection whose label has other capitals is returned, if none has the label
+  ///     itself.
   /// - Returns: The collection, or `nil` if there is none.
   func collection(labeled label: String, inAnyCase: Bool) -> Element? {
     if let same = first(where: { $0.label.hasSameBytes(label) }) { return same }

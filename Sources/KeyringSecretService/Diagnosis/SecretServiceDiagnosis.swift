@@ -9,8 +9,8 @@ extension SecretServiceStorage {
   /// It checks the sandbox, the bus, the provider, the encryption and the collection, in about the
   /// ``Options/serviceTimeout``. Only `writing` shows whether an item can be created.
   ///
-  /// - Parameter writing: A Boolean value that indicates whether to store, read and remove an item in the
-  ///   collection, if that doesn't require a question to the user.
+  /// - Parameter writing: Whether to store, read and remove an item in the collection, if that doesn't require a
+  ///   question to the user.
   /// - Returns: The findings.
   /// - Throws: Only `.canceled`, if the task is cancelled.
   public func diagnoseWithoutBlocking(

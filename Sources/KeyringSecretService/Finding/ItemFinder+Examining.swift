@@ -11,11 +11,11 @@ extension ItemFinder {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - unlocking: A Boolean value that indicates whether locked items and collections are unlocked.
+  ///   - unlocking: Whether locked items and collections are unlocked.
   ///   - incomplete: The items to ignore because their secret never arrived. Others take their place.
-  ///   - needsAttributesOnly: A Boolean value that indicates whether a change needs neither the label nor the
-  ///     times of the item. If the provider refuses to change a locked item, the lock isn't needed either.
-  ///   - needsShared: A Boolean value that indicates whether those of other programs are needed beside own ones.
+  ///   - needsAttributesOnly: Whether a change needs neither the label nor the times of the item. If the provider
+  ///     refuses to change a locked item, the lock isn't needed either.
+  ///   - needsShared: Whether those of other programs are needed beside own ones.
   /// - Returns: The items, or an empty array if there are none. Python's keyring may have put an item next to one of
   ///   this package, or this package's item may have taken the place of another.
   /// - Throws: `.ambiguous` if the key means several items of other programs, none of which has its schema, and none of
@@ -89,11 +89,11 @@ extension ItemFinder {
   ///
   /// - Parameters:
   ///   - attributes: The attributes.
-  ///   - unlocking: A Boolean value that indicates whether locked items and collections are unlocked.
-  ///   - leavesForeign: A Boolean value that indicates whether items that are another program's own stay locked.
+  ///   - unlocking: Whether locked items and collections are unlocked.
+  ///   - leavesForeign: Whether items that are another program's own stay locked.
   ///   - details: The details of the items to fetch.
   ///   - most: The maximum number of items to examine, from the start of the provider's list.
-  /// - Returns: The items, and a Boolean value that indicates whether there are no others.
+  /// - Returns: The items, and whether there are no others.
   /// - Throws: `.locked` if some of the items may be hidden.
   func searchedItems(
     with attributes: [String: String], unlocking: Bool = true,
@@ -130,15 +130,15 @@ extension ItemFinder {
   /// requested, the items that can be read have theirs.
   ///
   /// - Parameters:
-  ///   - unlocking: A Boolean value that indicates whether locked items and collections are unlocked.
-  ///   - havingAttributes: A Boolean value that indicates whether the search is by attributes. If it is, an
-  ///     item that shows no attributes is being removed.
+  ///   - unlocking: Whether locked items and collections are unlocked.
+  ///   - havingAttributes: Whether the search is by attributes. If it is, an item that shows no attributes is being
+  ///     removed.
   ///   - isOfInterest: A closure that returns `true` for an item to unlock. Another program's item isn't unlocked in vain.
   ///   - details: The details of the items to fetch. Everything but the secret is fetched in any case,
   ///     unless the details contain ``ItemQuery/Details/attributes``.
   ///   - most: The maximum number of items to examine, from the start of the found items.
   ///   - search: A closure that searches for the items.
-  /// - Returns: The items, and a Boolean value that indicates whether there are no others.
+  /// - Returns: The items, and whether there are no others.
   /// - Throws: `.locked` if some of the items may be hidden.
   private func examinedItems(
     unlocking: Bool, havingAttributes: Bool,

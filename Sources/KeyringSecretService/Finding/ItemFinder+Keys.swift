@@ -133,9 +133,9 @@ private final class KeySearch {
     var item: SecureItem?
     /// The path of this package's own item.
     var path: ObjectPath?
-    /// Indicates whether an item was found, regardless of owner.
+    /// Whether an item was found, regardless of owner.
     var isPresent = false
-    /// Indicates whether nothing is stored, neither by this package nor by another program.
+    /// Whether nothing is stored, neither by this package nor by another program.
     var isAbsent = false
 
     init(_ key: ItemKey, at knownPath: ObjectPath?) {

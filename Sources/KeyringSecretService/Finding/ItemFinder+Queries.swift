@@ -69,8 +69,8 @@ extension ItemFinder {
   ///   - details: The details of the items to fetch. The secrets are fetched only if that doesn't include
   ///     secrets of items that aren't selected.
   ///   - incomplete: The items to ignore because their secret never arrived. Others take their place.
-  ///   - needsDuplicates: A Boolean value that indicates whether to return everything under the selected
-  ///     keys. Otherwise only the valid items are certain to be returned.
+  ///   - needsDuplicates: Whether to return everything under the selected keys. Otherwise only the valid items are
+  ///     certain to be returned.
   /// - Returns: The items of each key, the valid one first. There are others if a process was killed while
   ///   it replaced an item.
   /// - Throws: `SecureStorageError` if one of the items can't be read, or may be hidden.
@@ -160,7 +160,7 @@ extension ItemFinder {
     var paths: Set<ObjectPath>
     /// The examined item that comes last in the provider's list.
     var last: StoredItem?
-    /// Indicates whether there are no other items.
+    /// Whether there are no other items.
     var isAll: Bool
   }
 
@@ -218,17 +218,17 @@ extension ItemFinder {
 }
 
 extension StoredItem {
-  /// Indicates whether the secret still has to be fetched, and can be.
+  /// Whether the secret still has to be fetched, and can be.
   fileprivate var canBeRead: Bool { secret == nil && !isLocked }
 }
 
 extension ItemQuery {
-  /// Indicates whether a search by attributes finds exactly the selected items.
+  /// Whether a search by attributes finds exactly the selected items.
   fileprivate var selectsByAttributesOnly: Bool {
     !ignoresCase && kind == nil && comparesAttributesOnly && limit == nil && !leavesForeignItems
   }
 
-  /// Indicates whether the query needs nothing of the items but their attributes and secrets.
+  /// Whether the query needs nothing of the items but their attributes and secrets.
   fileprivate var needsAttributesOnly: Bool {
     // A locked item comes without its secret, and attributes don't show that an item is locked.
     comparesAttributesOnly && limit == nil && !details.contains(.metadata)

@@ -12,7 +12,7 @@ struct SearchResult {
   var answers: [Variant?] = []
   /// The items that were fetched concurrently with the search.
   var contents = FetchedItems()
-  /// Indicates whether the collection was locked, so that it may hide items.
+  /// Whether the collection was locked, so that it may hide items.
   var isLocked = false
 }
 
@@ -67,8 +67,7 @@ struct ItemFinder {
   /// - Parameters:
   ///   - attributeSets: The sets of attributes.
   ///   - others: The messages to send with the searches.
-  /// - Returns: The found items for each set, the answers to the other messages, and a Boolean value that
-  ///   indicates whether the collection is locked.
+  /// - Returns: The found items for each set, the answers to the other messages, and whether the collection is locked.
   /// - Throws: `SecureStorageError` if one of the messages fails, or if the items may be elsewhere: see
   ///   ``confirmThatNoneIsElsewhere()`` and ``confirmThatThereIsNoCollection()``.
   func searchEverything(

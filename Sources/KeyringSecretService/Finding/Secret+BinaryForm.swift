@@ -13,7 +13,7 @@ extension Secret {
   /// The bytes at the start of the binary form, of which the first never occurs in UTF-8.
   private static let binaryMark: [UInt8] = [0xFF] + Array("swift-keyring".utf8) + [0]
 
-  /// Indicates whether the secret has the binary form, or looks as if it had.
+  /// Whether the secret has the binary form, or looks as if it had.
   ///
   /// An empty secret has no binary form.
   var isInBinaryForm: Bool {

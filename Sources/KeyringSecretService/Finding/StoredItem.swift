@@ -21,17 +21,17 @@ final class StoredItem {
   let created: UInt64
   let modified: UInt64
 
-  /// Indicates whether this package created the item.
+  /// Whether this package created the item.
   let isOwn: Bool
-  /// Indicates whether the provider keeps further secrets in the item, which a new item wouldn't have.
+  /// Whether the provider keeps further secrets in the item, which a new item wouldn't have.
   let hasFurtherSecrets: Bool
   /// The number of times that an item with this key was replaced by one with other attributes.
   ///
   /// A number that has no successor wasn't written by this package and counts as 0.
   let revision: Int
-  /// Indicates whether the item can have been found by its attributes.
+  /// Whether the item can have been found by its attributes.
   let showsAttributes: Bool
-  /// Indicates whether the item is locked and the provider hides its attributes.
+  /// Whether the item is locked and the provider hides its attributes.
   let hidesAttributes: Bool
   /// The item's place in the list in which it was found.
   var place = 0
@@ -82,7 +82,7 @@ final class StoredItem {
     (self.isLocked, self.created, self.modified) = (isLocked, created, modified)
   }
 
-  /// The key of the item, and a Boolean value that indicates whether the item is another program's own.
+  /// The key of the item, and whether the item is another program's own.
   private lazy var identity: (key: ItemKey?, isForeign: Bool) =
     if let signature = attributes[AttributeName.key] {
       (ItemKey(signature: signature, attributes), false)
@@ -95,13 +95,13 @@ final class StoredItem {
   /// The key of the item, or `nil` if its attributes are hidden, or if it's of an unknown kind of this package.
   var key: ItemKey? { identity.key }
 
-  /// Indicates whether the item is another program's own, which only a key with all of its attributes finds.
+  /// Whether the item is another program's own, which only a key with all of its attributes finds.
   var isForeign: Bool { !isOwn && identity.isForeign }
 
   /// The schema of the item, if any.
   var schema: String? { attributes[AttributeName.schema] }
 
-  /// Indicates whether the secret of this package's item is meant to be empty.
+  /// Whether the secret of this package's item is meant to be empty.
   ///
   /// A provider that dies may leave an empty secret behind.
   var hasEmptySecret: Bool { attributes[AttributeName.emptySecret] != nil }
@@ -109,7 +109,7 @@ final class StoredItem {
   /// The time at which the item, or the one that it replaced, was first stored, in seconds since 1970.
   var firstStored: UInt64 { attributes[AttributeName.firstStored].flatMap(UInt64.init) ?? created }
 
-  /// Indicates whether the item has taken the place of another program's item, which may still be there.
+  /// Whether the item has taken the place of another program's item, which may still be there.
   var isSuccessor: Bool { attributes[AttributeName.successor] != nil }
 
   /// Returns `true` if another program has stored the item, and a key means it.
@@ -133,7 +133,7 @@ final class StoredItem {
 
   private var login: String? { attributes[AttributeName.username] }
 
-  /// Indicates whether the attributes are hidden, as those of a locked item may be.
+  /// Whether the attributes are hidden, as those of a locked item may be.
   var hasHiddenAttributes: Bool { Provider.hidesAttributes(attributes) }
 
   func item(_ key: ItemKey, secret: Secret?, details: ItemQuery.Details) -> SecureItem {

@@ -13,7 +13,7 @@ internal import Synchronization
 final class CallLoop: EventSource, @unchecked Sendable {
   private let context: OpaquePointer
   private let timer: UnsafeMutablePointer<KeyringGSource>?
-  /// Indicates whether every call in the loop has ended, so that another operation may use the loop.
+  /// Whether every call in the loop has ended, so that another operation may use the loop.
   private var isReusable = true
   /// The cancelled calls of a synchronous operation.
   private var abandoned: [Flight] = []
@@ -186,7 +186,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
 
   // MARK: - Resources
 
-  /// Indicates whether GLib has the threads and descriptors that it keeps.
+  /// Whether GLib has the threads and descriptors that it keeps.
   static let hasWorkers = Atomic(false)
   private static let threadsOfGLib = 8
 

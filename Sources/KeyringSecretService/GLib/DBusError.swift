@@ -103,7 +103,7 @@ final class DBusError: Error {
   ///
   /// - Parameters:
   ///   - text: The reason, in the words of the system.
-  ///   - isMissing: A Boolean value that indicates whether they aren't installed.
+  ///   - isMissing: Whether they aren't installed.
   /// - Returns: The error.
   static func libraryFailed(_ text: String, isMissing: Bool) -> DBusError {
     DBusError(domain: loader, code: isMissing ? 1 : 0, text: text)
@@ -111,7 +111,7 @@ final class DBusError: Error {
 
   private static let loader = "dlopen"
 
-  /// Indicates whether a library isn't installed, or `nil` if the failure is another one.
+  /// Whether a library isn't installed, or `nil` if the failure is another one.
   var isOfMissingLibrary: Bool? { domain == Self.loader ? code == 1 : nil }
 
   /// The name of GIO's error domain, which is known without GIO.

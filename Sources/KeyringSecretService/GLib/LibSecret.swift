@@ -10,7 +10,7 @@ internal import Synchronization
 enum LibSecret {
   private static let isLoadedAlready = Mutex(false)
 
-  /// Indicates whether the libraries are loaded.
+  /// Whether the libraries are loaded.
   static var isLoaded: Bool { isLoadedAlready.withLock(\.self) }
 
   /// Loads the libraries, unless they're loaded.

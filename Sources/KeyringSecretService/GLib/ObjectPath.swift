@@ -9,7 +9,7 @@ struct ObjectPath: Hashable, Sendable {
 
   init(_ text: String) { self.text = text }
 
-  /// Indicates whether the path is the one that D-Bus uses for "no object".
+  /// Whether the path is the one that D-Bus uses for "no object".
   ///
   /// It means, for example, that no prompt is needed or that an alias doesn't exist.
   var isNone: Bool { text == "/" }
@@ -32,7 +32,7 @@ struct ObjectPath: Hashable, Sendable {
   /// The alias is resolved when a message arrives.
   static func collection(aliased name: String) -> ObjectPath { ObjectPath(aliases + name) }
 
-  /// Indicates whether the path stands for the collection with an alias.
+  /// Whether the path stands for the collection with an alias.
   var isAlias: Bool { text.hasPrefix(Self.aliases) }
 
   private static let aliases = "/org/freedesktop/secrets/aliases/"

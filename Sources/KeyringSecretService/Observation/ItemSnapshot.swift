@@ -9,7 +9,7 @@ internal import KeyringStorage
 struct ItemSnapshot {
   /// The new state of an item, or `nil` if the item no longer exists.
   ///
-  /// `isConfirmed` indicates whether the item has changed even if it looks the same.
+  /// `isConfirmed` is `true` if the item has changed even if it looks the same.
   typealias Update = (path: ObjectPath, item: KnownItem?, isConfirmed: Bool)
 
   private var items: [ObjectPath: KnownItem] = [:]
@@ -95,7 +95,7 @@ struct ItemSnapshot {
   /// - Parameters:
   ///   - found: All items.
   ///   - confirmed: The paths of the items that have changed even if they look the same.
-  ///   - mayHideSome: A Boolean value that indicates whether unknown items may have existed before.
+  ///   - mayHideSome: Whether unknown items may have existed before.
   /// - Returns: The changes.
   mutating func replaceAll(
     by found: [ObjectPath: KnownItem], confirmed: Set<ObjectPath> = [], mayHideSome: Bool = false

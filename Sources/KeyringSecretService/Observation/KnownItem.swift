@@ -12,19 +12,19 @@ struct KnownItem {
   /// It's unknown if the provider reveals it only after an unlock, or if the package doesn't know the
   /// item's kind.
   let key: ItemKey?
-  /// Indicates whether this package created the item, so that no other key finds it.
+  /// Whether this package created the item, so that no other key finds it.
   let isOwn: Bool
   let isLocked: Bool
   /// A hash that differs if the label, the attributes or the times differ.
   ///
   /// It's `nil` if the item may have changed although they're the same.
   var fingerprint: Int?
-  /// Indicates whether the item may have changed again without another fingerprint.
+  /// Whether the item may have changed again without another fingerprint.
   ///
   /// Keyrings keep times in whole seconds, and the item was read in the second of its last change.
   let isRecent: Bool
 
-  /// Indicates whether the item is locked and its key is hidden.
+  /// Whether the item is locked and its key is hidden.
   ///
   /// Some providers hide the attributes of an item until its first unlock since login.
   var isUnnamed: Bool { key == nil && isLocked }

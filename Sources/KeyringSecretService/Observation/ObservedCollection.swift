@@ -17,26 +17,26 @@ final class ObservedCollection {
   /// The number of signals before each item was last listed.
   private var listed: [ObjectPath: Int] = [:]
   private var isLocked = false
-  /// Indicates whether the items were listed while the collection was locked.
+  /// Whether the items were listed while the collection was locked.
   ///
   /// A provider may hide the items of a locked collection.
   private var isIncomplete = false
   private(set) var isInterrupted = false
-  /// Indicates whether there is no earlier state to compare the items with.
+  /// Whether there is no earlier state to compare the items with.
   private(set) var wasNeverRead = true
-  /// Indicates whether the collection must be read again, and not only single items.
+  /// Whether the collection must be read again, and not only single items.
   private(set) var needsReading = false
-  /// Indicates whether changes went unnoticed after the last reading began.
+  /// Whether changes went unnoticed after the last reading began.
   private var missesChanges = false
   /// The items that have changed according to their signals, and that haven't been read here since.
   ///
   /// A reader may have seen what is lost by now.
   private var unread: Set<ObjectPath> = []
-  /// Indicates whether an item has come and gone before it was read here.
+  /// Whether an item has come and gone before it was read here.
   private var missesItem = false
-  /// Indicates whether the items must be compared although no signal has come.
+  /// Whether the items must be compared although no signal has come.
   private var mustLook = false
-  /// Indicates whether a collection has come or gone since the items were listed.
+  /// Whether a collection has come or gone since the items were listed.
   ///
   /// Another collection may have the path of this one now.
   private var mayBeAnother = false
@@ -103,7 +103,7 @@ final class ObservedCollection {
   ///
   /// - Parameters:
   ///   - changed: The path of the collection that a signal has named.
-  ///   - isThere: A Boolean value that indicates whether that collection was there before, and still is.
+  ///   - isThere: Whether that collection was there before, and still is.
   func collectionMayHaveChanged(_ changed: ObjectPath, isThere: Bool) {
     // A collection that comes or goes may be the one that a name stands for.
     if isThere, let path, changed != path { return }

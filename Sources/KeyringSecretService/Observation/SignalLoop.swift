@@ -13,7 +13,7 @@ final class SignalLoop {
   private var connection: BusConnection?
   private var subscriptions: [() -> Void] = []
   private var provider: Provider?
-  /// Indicates whether no owner of the service has come or gone since the bus was last asked for it.
+  /// Whether no owner of the service has come or gone since the bus was last asked for it.
   private var isOwnerCurrent = false
   /// The provider that was last recognized, which may have left.
   private var lastProvider: Provider?
@@ -37,7 +37,7 @@ final class SignalLoop {
 
   /// The wait before the next attempt to reach the bus or the provider.
   private var backoff = Backoff()
-  /// Indicates whether a provider has come or gone since the last attempt began.
+  /// Whether a provider has come or gone since the last attempt began.
   ///
   /// The next attempt is due then, so a failure doesn't lengthen the wait.
   private var isDue = false
@@ -88,7 +88,7 @@ final class SignalLoop {
       ? nextLook : .never
   }
 
-  /// Indicates whether there is something to try again after a while.
+  /// Whether there is something to try again after a while.
   ///
   /// A missing provider isn't such a case, because it announces itself.
   private var isBroken: Bool {

@@ -190,7 +190,7 @@ struct SecretPortal {
 }
 
 extension DBusError {
-  /// Indicates whether the receiver doesn't provide an interface.
+  /// Whether the receiver doesn't provide an interface.
   fileprivate var isWithoutInterface: Bool {
     [
       "org.freedesktop.DBus.Error.UnknownInterface", "org.freedesktop.DBus.Error.UnknownMethod",

@@ -30,7 +30,7 @@ extension DBusError {
     }
   }
 
-  /// Indicates whether the bus refused the user, whose ID is another one in a user namespace.
+  /// Whether the bus refused the user, whose ID is another one in a user namespace.
   ///
   /// An ID that isn't mapped there can't even be sent.
   var refusesUser: Bool {
@@ -76,10 +76,10 @@ extension DBusError {
     }
   }
 
-  /// Indicates whether the provider couldn't decrypt a secret with its session's key.
+  /// Whether the provider couldn't decrypt a secret with its session's key.
   var refusesSession: Bool { remoteName == Provider.errorOfUnusableSession }
 
-  /// Indicates whether there was no program that could receive the message.
+  /// Whether there was no program that could receive the message.
   var isWithoutReceiver: Bool {
     remoteName == "org.freedesktop.DBus.Error.ServiceUnknown"
       || remoteName == "org.freedesktop.DBus.Error.NameHasNoOwner"
@@ -93,7 +93,7 @@ extension DBusError {
     !message.isForService && remoteName.map(Provider.errorsOfMissingObjects.contains) == true
   }
 
-  /// Indicates whether the provider rejected an argument.
+  /// Whether the provider rejected an argument.
   var isInvalidArgument: Bool { remoteName == "org.freedesktop.DBus.Error.InvalidArgs" }
 
   /// Returns `true` if a message was refused because something is gone or locked.

@@ -58,8 +58,8 @@ extension ItemKey {
   /// Returns the key of another program's item.
   ///
   /// - Parameter item: The attributes of the item.
-  /// - Returns: The key, and a Boolean value that indicates whether it's none that a property has by itself. It then has
-  ///   all attributes and the schema of the item.
+  /// - Returns: The key, and whether it's none that a property has by itself. It then has all attributes and the schema
+  ///   of the item.
   static func ofAnotherProgram(_ item: [String: String]) -> (key: ItemKey, isForeign: Bool) {
     for (kind, names) in usualParts {
       let needed = kind == .internetPassword ? [AttributeName.server] : names

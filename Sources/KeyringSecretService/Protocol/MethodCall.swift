@@ -41,10 +41,10 @@ final class MethodCall: Sendable {
 // MARK: - Service
 
 extension MethodCall {
-  /// Indicates whether the message is for the service itself, which always exists.
+  /// Whether the message is for the service itself, which always exists.
   var isForService: Bool { object == Self.service }
 
-  /// Indicates whether the message requests the secrets of items.
+  /// Whether the message requests the secrets of items.
   var readsSecrets: Bool { isForService && method == Self.getSecrets }
 }
 
@@ -141,7 +141,7 @@ extension MethodCall {
   private static let setSecret = "SetSecret"
   private static let attributes = "Attributes"
 
-  /// Indicates whether the message searches a collection.
+  /// Whether the message searches a collection.
   var isSearch: Bool { interface == Self.collectionInterface && method == Self.searchItems }
 
   /// Returns a call that finds the items of a collection, locked or not, that have all these attributes.

@@ -20,7 +20,7 @@ struct CollectionFile: Equatable {
 
     init(_ one: UInt64, _ other: UInt64) { (earlier, later) = (min(one, other), max(one, other)) }
 
-    /// Indicates whether a collection can be recognized by its times.
+    /// Whether a collection can be recognized by its times.
     fileprivate var areKnown: Bool { later > 0 }
   }
 
@@ -72,7 +72,7 @@ struct CollectionFile: Equatable {
     }
   }
 
-  /// Indicates whether this is the file of a collection.
+  /// Returns `true` if this is the file of a collection.
   func isOf(_ collection: Identity) -> Bool {
     guard collection.times?.areKnown == true, times == collection.times,
       name.hasPrefix(collection.name)

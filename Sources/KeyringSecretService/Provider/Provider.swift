@@ -73,7 +73,7 @@ struct Provider: Sendable, Equatable {
     [.kwallet5, .kwallet6, .ksecretd].contains(program)
   }
 
-  /// Indicates whether the provider is one whose differences are known.
+  /// Whether the provider is one whose differences are known.
   var isKnown: Bool { program != nil }
 
   /// The name of the keyring, for messages to people.
@@ -93,41 +93,41 @@ struct Provider: Sendable, Equatable {
 // MARK: - Visibility
 
 extension Provider {
-  /// Indicates whether a search also finds the items of a locked collection.
+  /// Whether a search also finds the items of a locked collection.
   ///
   /// gnome-keyring 42.1 and KWallet 5.103 list them as locked. KeePassXC 2.7.4 answers as if the
   /// collection were empty, and reports each item as deleted when it locks the collection. Version 2.7.10 crashes if
   /// it's searched while it unlocks one.
   var listsLockedItems: Bool { program == .gnomeKeyring || isKWallet }
 
-  /// Indicates whether the provider lists every collection that exists.
+  /// Whether the provider lists every collection that exists.
   ///
   /// gnome-keyring 42.1 and KWallet 5.103 list every collection that they have on disk. KeePassXC 2.7.4
   /// lists the databases that are open, and doesn't know any others.
   var listsAllCollections: Bool { program == .gnomeKeyring || isKWallet }
 
-  /// Indicates whether a collection may end with the user's session although its path doesn't say so.
+  /// Whether a collection may end with the user's session although its path doesn't say so.
   ///
   /// None does in KeePassXC 2.7.4 and KWallet 5.103. gnome-keyring 42.1 has one with the name "session".
   var mayAliasSession: Bool { !isKnown }
 
-  /// Indicates whether an alias is also an object, which receives messages for the collection.
+  /// Whether an alias is also an object, which receives messages for the collection.
   ///
   /// oo7's daemon has none for its session collection.
   var hasAliasObjects: Bool { isKnown }
 
-  /// Indicates whether the default collection stays the same until the user chooses another one.
+  /// Whether the default collection stays the same until the user chooses another one.
   ///
   /// It does in gnome-keyring 42.1 and KWallet 5.103. In KeePassXC 2.7.4 it is the database whose tab is
   /// in front.
   var keepsDefaultCollection: Bool { program == .gnomeKeyring || isKWallet }
 
-  /// Indicates whether a new collection has the label that was sent.
+  /// Whether a new collection has the label that was sent.
   ///
   /// gnome-keyring 42.1 keeps every label. KWallet 5.103 reads the label "X__1_" back as "X".
   var keepsCollectionLabels: Bool { program == .gnomeKeyring }
 
-  /// Indicates whether a collection may be a file that has the name of its label.
+  /// Whether a collection may be a file that has the name of its label.
   ///
   /// In oo7's daemon, it is. After a restart of the daemon, the label has other capitals, and a collection with
   /// "/" in its label is gone. gnome-keyring 42.1 and KWallet 5.103 keep such labels.
@@ -137,14 +137,14 @@ extension Provider {
 // MARK: - Listing
 
 extension Provider {
-  /// Indicates whether a search lists the items newest first, by `Modified`, in whole seconds.
+  /// Whether a search lists the items newest first, by `Modified`, in whole seconds.
   ///
   /// gnome-keyring 42.1 does. Its time for each property is in proportion to the number of items, so it's
   /// worth an effort to examine fewer items, or fewer of their properties. In KWallet 5.103 all properties
   /// together take as long as one.
   var listsNewestFirst: Bool { program == .gnomeKeyring }
 
-  /// Indicates whether a search without attributes finds all items.
+  /// Whether a search without attributes finds all items.
   ///
   /// KeePassXC 2.7.4 finds nothing.
   var findsAllWithoutAttributes: Bool { program == .gnomeKeyring }
@@ -153,32 +153,32 @@ extension Provider {
 // MARK: - Storing
 
 extension Provider {
-  /// Indicates whether the provider refuses to change or to remove an item of a locked collection.
+  /// Whether the provider refuses to change or to remove an item of a locked collection.
   ///
   /// gnome-keyring 42.1 refuses both. KWallet 5.103 acknowledges a write, but stores nothing.
   var refusesWritesWhileLocked: Bool { program == .gnomeKeyring }
 
-  /// Indicates whether a path is never given to another item while the provider runs.
+  /// Whether a path is never given to another item while the provider runs.
   ///
   /// gnome-keyring 42.1 counts its items up.
   var keepsItemPaths: Bool { program == .gnomeKeyring }
 
-  /// Indicates whether a secret, a label or attributes that are set are on disk like those of a new item.
+  /// Whether a secret, a label or attributes that are set are on disk like those of a new item.
   ///
   /// If they aren't, each change creates an item. oo7's daemon only keeps them in memory.
   var storesChanges: Bool { isKnown }
 
-  /// Indicates whether a creation replaces, and a removal removes, no more than one item.
+  /// Whether a creation replaces, and a removal removes, no more than one item.
   ///
   /// oo7's daemon removes all items from its file that have the attributes of the removed one, and maybe more.
   var changesOneItem: Bool { isKnown }
 
-  /// Indicates whether a search always finds an item that is being replaced.
+  /// Whether a search always finds an item that is being replaced.
   ///
   /// oo7's daemon removes an item, and then creates the one that replaces it.
   var replacesAtOnce: Bool { isKnown }
 
-  /// Indicates whether the attributes of an item may be on disk before its secret and its label.
+  /// Whether the attributes of an item may be on disk before its secret and its label.
   ///
   /// If the label changes, or the attributes together with the secret, another item is then created, and the
   /// old one stays. KWallet 5.103 to 6.30 write attributes at once. Labels and secrets follow five seconds
@@ -199,7 +199,7 @@ extension Provider {
   /// create or remove a directory, or write an entry of a given type, through KWallet's own interface.
   var quietTime: Duration? { isKWallet ? .seconds(60) : nil }
 
-  /// Indicates whether a secret is known to be on the disk when the provider acknowledges it.
+  /// Whether a secret is known to be on the disk when the provider acknowledges it.
   ///
   /// gnome-keyring 42.1 has written it. KWallet 5.103 to 6.30 and KeePassXC 2.7.4 write it later.
   var writesBeforeAnswers: Bool { program == .gnomeKeyring }
@@ -215,7 +215,7 @@ extension Provider {
     return "\(label)__\(Int32.random(in: 0...Int32.max))_"
   }
 
-  /// Indicates whether the labels of new items end with a number.
+  /// Whether the labels of new items end with a number.
   var numbersLabels: Bool { isKWallet }
 
   /// Returns the label of an item without the number that it has, if any.
@@ -258,13 +258,13 @@ extension Provider {
     }
   }
 
-  /// Indicates whether the provider may keep a collection in a text file that doesn't give back every secret.
+  /// Whether the provider may keep a collection in a text file that doesn't give back every secret.
   ///
   /// gnome-keyring 42.1 to 51.1 does if the collection's password is empty. ``CollectionFile`` describes the
   /// file. KWallet 5.103 and KeePassXC 2.7.4 always encrypt their files.
   var mayKeepCollectionsAsText: Bool { !isKWallet && program != .keepassxc }
 
-  /// Indicates whether there are attributes that the provider adds by itself.
+  /// Whether there are attributes that the provider adds by itself.
   var addsAttributes: Bool { program == .keepassxc || program == nil }
 
   /// Returns `true` if the provider adds an attribute by itself, which callers neither see nor set.
@@ -349,19 +349,19 @@ extension Provider {
 // MARK: - Prompts
 
 extension Provider {
-  /// Indicates whether every prompt that is shown ends with the signal `Completed`.
+  /// Whether every prompt that is shown ends with the signal `Completed`.
   ///
   /// If a password is wrong, oo7's daemon ends a prompt in a terminal without the signal.
   var completesPrompts: Bool { isKnown }
 
-  /// Indicates whether `Unlock` can unlock a collection without a prompt, and otherwise shows nothing yet.
+  /// Whether `Unlock` can unlock a collection without a prompt, and otherwise shows nothing yet.
   ///
   /// gnome-keyring 42.1, 48.0 and 51.1 unlock a collection without a password, and one whose password is in
   /// the login collection. Otherwise they prepare a prompt, which takes 2 kB until the connection ends. KWallet
   /// 5.103 and KeePassXC 2.7.4 always prepare a prompt, and show it only when they're told to.
   var unlocksWithoutPrompt: Bool { program == .gnomeKeyring }
 
-  /// Indicates whether each creation of an item requires a prompt.
+  /// Whether each creation of an item requires a prompt.
   ///
   /// KeePassXC 2.7.4 always answers with one. If there is nothing to ask, it ends the prompt by itself.
   var createsItemsByPrompt: Bool { program == .keepassxc }
@@ -418,7 +418,7 @@ extension Provider {
 // MARK: - Starting
 
 extension Provider {
-  /// Indicates whether the provider has its collections, and opens sessions, once it owns its name.
+  /// Whether the provider has its collections, and opens sessions, once it owns its name.
   ///
   /// oo7's daemon has none in the first 27 to 400 milliseconds, and never answers who opens a session then.
   var isReadyOnceStarted: Bool { isKnown }
@@ -473,7 +473,7 @@ extension Provider {
       ? ("/usr/share/metainfo/org.keepassxc.KeePassXC.appdata.xml", "<release version=\"") : nil
   }
 
-  /// Indicates whether each collection has a file that ``CollectionFile`` describes.
+  /// Whether each collection has a file that ``CollectionFile`` describes.
   ///
   /// gnome-keyring 42.1 and 48.0 list no collection for a file that they can't read.
   var keepsCollectionsInFiles: Bool { program == .gnomeKeyring }
@@ -531,12 +531,12 @@ extension Provider {
     return isKWallet ? .attributes : nil
   }
 
-  /// Indicates whether another program can change an item without a signal.
+  /// Whether another program can change an item without a signal.
   ///
   /// KeePassXC 2.7.4 to 2.8.0 sends a signal for every change.
   var changesSilently: Bool { program != .keepassxc }
 
-  /// Indicates whether `ItemChanged` may report nothing but a change of the lock.
+  /// Whether `ItemChanged` may report nothing but a change of the lock.
   ///
   /// gnome-keyring 42.1 and oo7's daemon send it for each item of a collection that is locked or unlocked.
   var signalsLocksAsChanges: Bool { !isKWallet && program != .keepassxc }

@@ -206,10 +206,10 @@ private final class Batch: Sendable {
 
   var count: Int { state.withLock { $0.keys.count } }
 
-  /// Indicates whether several reads have joined.
+  /// Whether several reads have joined.
   var isShared: Bool { state.withLock { $0.isShared } }
 
-  /// Indicates whether the user was asked, which takes extra time.
+  /// Whether the user was asked, which takes extra time.
   var hasAsked: Bool { state.withLock { $0.hasAsked } }
 
   func noteQuestion() { state.withLock { $0.hasAsked = true } }
@@ -251,7 +251,7 @@ private final class Batch: Sendable {
 }
 
 extension SecureStorageError.Code {
-  /// Indicates whether a single item may be the cause, rather than the connection or the provider.
+  /// Whether a single item may be the cause, rather than the connection or the provider.
   fileprivate var mayBeAnItems: Bool {
     [.locked, .userCanceled, .wrongKey, .ambiguous, .undecodable, .invalidArgument, .other]
       .contains(self)

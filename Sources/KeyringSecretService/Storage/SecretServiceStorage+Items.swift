@@ -125,8 +125,7 @@ extension SecretServiceStorage {
   /// - Parameters:
   ///   - operation: The operation that errors name.
   ///   - key: The key for which no other task of the process runs such an operation meanwhile, or `nil`.
-  ///   - mayRepeatWrites: A Boolean value that indicates whether the operation may run again after it has
-  ///     changed something.
+  ///   - mayRepeatWrites: Whether the operation may run again after it has changed something.
   ///   - questions: A closure that returns the messages to send while a session is opened, if necessary.
   ///   - body: The operation.
   /// - Returns: The result of the operation.

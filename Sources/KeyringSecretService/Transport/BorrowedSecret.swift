@@ -43,7 +43,7 @@ enum BorrowedSecret {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Indicates whether keyrings return the bytes unchanged if they're declared as text.
+  /// Whether keyrings return the bytes unchanged if they're declared as text.
   ///
   /// Some keyrings corrupt bytes that are declared as text if they aren't text or contain a NUL. Some also
   /// remove a byte order mark.

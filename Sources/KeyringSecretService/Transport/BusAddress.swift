@@ -16,7 +16,7 @@ struct BusAddress {
     return parts.first { $0.hasPrefix("path=") }.map { String($0.dropFirst("path=".count)) }
   }
 
-  /// Indicates whether the address, or one of several, leads over a network connection.
+  /// Whether the address, or one of several, leads over a network connection.
   ///
   /// D-Bus encrypts nothing, and proves the identity of neither side.
   var isOverNetwork: Bool {
@@ -60,7 +60,7 @@ struct BusAddress {
     return BusAddress(text: String(cString: address))
   }
 
-  /// Indicates whether the session bus is the one that starts with the user's login.
+  /// Whether the session bus is the one that starts with the user's login.
   ///
   /// A program on another bus may have a keyring with files of its own.
   static var isOfLogin: Bool {

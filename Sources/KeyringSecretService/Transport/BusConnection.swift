@@ -79,13 +79,13 @@ final class BusConnection: Sendable {
     return .object(adopting: OpaquePointer(stream))
   }
 
-  /// Indicates whether the bus may soon refuse messages because it waits for too many answers.
+  /// Whether the bus may soon refuse messages because it waits for too many answers.
   var isExhausted: Bool { unanswered.load(ordering: .relaxed) > Self.maxInFlight / 2 }
 
-  /// Indicates whether the connection needn't be replaced with a new one.
+  /// Whether the connection needn't be replaced with a new one.
   var isUsable: Bool { !isClosed && !isExhausted }
 
-  /// Indicates whether the bus has closed the connection.
+  /// Whether the bus has closed the connection.
   var isClosed: Bool { g_dbus_connection_is_closed(reference.pointer) != 0 }
 
   /// Sends messages concurrently, and waits for all the answers.
@@ -207,7 +207,7 @@ final class BusConnection: Sendable {
 }
 
 extension Result<Variant, DBusError> {
-  /// Indicates whether there was no program that could receive the message.
+  /// Whether there was no program that could receive the message.
   var isWithoutReceiver: Bool {
     if case .failure(let failure) = self { failure.isWithoutReceiver } else { false }
   }

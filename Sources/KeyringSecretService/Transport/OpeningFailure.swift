@@ -10,7 +10,7 @@ extension SecretSession {
     let cause: DBusError
     let message: String?
     let recoverySuggestion: String?
-    /// Indicates whether another keyring has taken the place of the last one.
+    /// Whether another keyring has taken the place of the last one.
     ///
     /// The caller has to hear of that, because the items of the last keyring aren't in the new one.
     let isAnotherKeyring: Bool

@@ -67,7 +67,7 @@ final class SecretSession: Sendable {
       .map { String(cString: $0) }
   }
 
-  /// Indicates whether secrets are encrypted on the bus.
+  /// Whether secrets are encrypted on the bus.
   var isEncrypted: Bool { algorithm.map { $0 != "plain" } ?? false }
 }
 

@@ -36,9 +36,8 @@ final class SessionCache: Sendable {
   ///   - address: The address of the bus, or `nil` for the session bus.
   ///   - questions: A closure that returns the messages to send along if a session has to be opened.
   ///   - deadline: The deadline of the call.
-  /// - Returns: The session, the answers if the questions were sent and all of them were answered, and a Boolean
-  ///   value that indicates whether this call has opened the session. Otherwise, it may have been lost since it
-  ///   was last used.
+  /// - Returns: The session, the answers if the questions were sent and all of them were answered, and whether this
+  ///   call has opened the session. Otherwise, it may have been lost since it was last used.
   /// - Throws: `SecretSession.OpeningFailure` if no session can be opened.
   func session(
     at address: String?, asking questions: () -> [MethodCall], until deadline: Deadline

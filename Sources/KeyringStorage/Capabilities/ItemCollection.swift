@@ -4,9 +4,9 @@
 public struct ItemCollection: Sendable, Hashable {
   /// The label of the collection, for people and programs.
   public var label: String
-  /// Indicates whether the items of the collection are locked.
+  /// Whether the items of the collection are locked.
   public var isLocked: Bool
-  /// Indicates whether the collection is the default one of the user's keyring.
+  /// Whether the collection is the default one of the user's keyring.
   public var isDefault: Bool
 
   /// Creates a description of a collection.

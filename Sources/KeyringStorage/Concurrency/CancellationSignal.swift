@@ -26,14 +26,14 @@ public final class CancellationSignal: Sendable {
 
   deinit { if isCancelled { Self.cancelled.subtract(1, ordering: .relaxed) } }
 
-  /// Indicates whether the current call was cancelled.
+  /// Whether the current call was cancelled.
   ///
   /// It first checks if any signal was cancelled, because finding the task's own signal takes longer.
   package static var isCurrentCancelled: Bool {
     cancelled.load(ordering: .acquiring) > 0 && current?.isCancelled == true
   }
 
-  /// Indicates whether the call was cancelled.
+  /// Whether the call was cancelled.
   public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
   /// Calls a handler if the call is cancelled while a closure runs, or at once if it was cancelled before.

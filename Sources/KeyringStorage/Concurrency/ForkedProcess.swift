@@ -14,7 +14,7 @@ package enum ForkedProcess {
     return pthread_atfork(nil, nil) { ForkedProcess.isCurrent.store(true, ordering: .relaxed) } == 0
   }()
 
-  /// Indicates whether this process was forked after it had used a storage.
+  /// Whether this process was forked after it had used a storage.
   package static var hasLostThreads: Bool { isWatched && isCurrent.load(ordering: .relaxed) }
 
   /// The text of an error, and what to do about it.

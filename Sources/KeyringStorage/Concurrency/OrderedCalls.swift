@@ -15,7 +15,7 @@ final class OrderedCalls: Sendable {
   private let state = Mutex(State())
   private let turn = Mutex(())
 
-  /// Indicates whether this thread is making calls.
+  /// Whether this thread is making calls.
   ///
   /// It then waits for no other thread that does. That one may be waiting for this one.
   private static var isWithinCall: Bool {

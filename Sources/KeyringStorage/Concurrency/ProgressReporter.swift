@@ -10,9 +10,9 @@ package final class ProgressReporter: Sendable {
   private struct State: Sendable {
     /// The progress to report next.
     var latest: (completed: Int, total: Int)?
-    /// Indicates whether a thread was asked to report it.
+    /// Whether a thread was asked to report it.
     var isQueued = false
-    /// Indicates whether the app's code is running.
+    /// Whether the app's code is running.
     var isRunning = false
     var isOver = false
     /// The call that waits for the app's code to return.

@@ -224,7 +224,7 @@ private struct Attempts {
   private var count = 0
   private var end = Int64.max
 
-  /// Counts an attempt, and indicates whether it isn't the first one.
+  /// Counts an attempt, and returns `true` from the second one on.
   var mustWait: Bool {
     mutating get {
       count += 1

@@ -10,8 +10,8 @@ package enum TerminalQuestion {
   /// - Parameters:
   ///   - prompt: The text before the cursor.
   ///   - timeout: The time after which the question ends without an answer, or `nil` to wait for one.
-  ///   - stopsInBackground: A Boolean value that indicates whether a program in the background stops until the user
-  ///     brings it to the foreground, instead of failing.
+  ///   - stopsInBackground: Whether a program in the background stops until the user brings it to the foreground,
+  ///     instead of failing.
   /// - Returns: The line without its end.
   /// - Throws: `.canceled` if the task is cancelled, or the errors of a question in a synchronous call.
   package nonisolated(nonsending) static func answer(

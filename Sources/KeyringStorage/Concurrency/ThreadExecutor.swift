@@ -12,7 +12,7 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
   private struct State {
     var jobs: [UnownedJob] = []
     var timers = Timers()
-    /// Indicates whether the thread waits for events and must be woken for a job.
+    /// Whether the thread waits for events and must be woken for a job.
     var isWaiting = false
   }
 
@@ -20,7 +20,7 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
   ///
   /// Only the thread itself changes them, under the lock.
   package private(set) var events: (any EventSource)?
-  /// Indicates whether the executor runs a single synchronous operation.
+  /// Whether the executor runs a single synchronous operation.
   package private(set) var isSynchronous = false
   private let state = Mutex(State())
   private var start: (@Sendable (ThreadExecutor) -> Shortage?)?

@@ -11,8 +11,7 @@ extension SecureStorage {
 
   /// Finds out whether the storage works here, without blocking the task's thread.
   ///
-  /// - Parameter writing: A Boolean value that indicates whether to store, read and remove an item as a
-  ///   test.
+  /// - Parameter writing: Whether to store, read and remove an item as a test.
   /// - Returns: The findings.
   /// - Throws: Only `.canceled`, if the task is cancelled, because there are no findings then.
   public nonisolated(nonsending) func diagnose(writing: Bool = false)
@@ -37,8 +36,7 @@ extension SecureStorage {
   ///
   /// This is the diagnosis of a storage that doesn't implement its own.
   ///
-  /// - Parameter writing: A Boolean value that indicates whether to store, read and remove an item as a
-  ///   test.
+  /// - Parameter writing: Whether to store, read and remove an item as a test.
   /// - Returns: The findings.
   public func diagnose(writing: Bool) -> StorageDiagnosis { diagnosisByUse(writing: writing) }
 

@@ -15,10 +15,10 @@ extension StorageDiagnosis {
   /// The failures of a storage that still has the program's items, if it has any.
   private static let hindrances: Set<SecureStorageError.Code> = [.locked, .userCanceled, .readOnly]
 
-  /// Indicates whether the storage is available, perhaps only after unlocking it, or only for reading.
+  /// Whether the storage is available, perhaps only after unlocking it, or only for reading.
   package var isThere: Bool { failure.map { Self.hindrances.contains($0.code) } ?? true }
 
-  /// Indicates whether it's certain that the storage has none of the program's secrets, and can't have any.
+  /// Whether it's certain that the storage has none of the program's secrets, and can't have any.
   package var isUnavailable: Bool {
     failure.map { Set.skipReasons.contains($0.code) && !$0.mayHaveItems } ?? false
   }

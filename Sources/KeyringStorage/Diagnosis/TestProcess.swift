@@ -4,7 +4,7 @@ internal import KeyringLibc
 
 /// A check for a process that runs tests.
 package enum TestProcess {
-  /// Indicates whether the process runs tests.
+  /// Whether the process runs tests.
   ///
   /// It's `true` under `swift test` and Xcode, with both Swift Testing and XCTest.
   package static let isCurrent = isTestBundle || hasLoadedTestLibrary
@@ -13,7 +13,7 @@ package enum TestProcess {
     CommandLine.arguments.first?.hasSuffix(".xctest") ?? false
   }
 
-  /// Indicates whether the process has symbols of Swift Testing or, on Apple platforms, of XCTest.
+  /// Whether the process has symbols of Swift Testing or, on Apple platforms, of XCTest.
   private static var hasLoadedTestLibrary: Bool {
     guard let program = dlopen(nil, RTLD_NOW) else { return false }
     defer { dlclose(program) }

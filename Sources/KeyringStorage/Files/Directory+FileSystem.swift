@@ -4,7 +4,7 @@
 internal import CKeyringLinux
 
 extension Directory {
-  /// Indicates whether the system reports every change of the files in the directory.
+  /// Whether the system reports every change of the files in the directory.
   ///
   /// It doesn't report changes that other machines make in a network file system, or that are made behind a file
   /// system of a program (FUSE). An unknown file system counts as one of these. If the directory doesn't exist,

@@ -38,13 +38,13 @@ package struct Directory: Sendable {
     return Directory(of: path).nearestExisting
   }
 
-  /// Indicates whether the path is a symbolic link, which may lead to another directory at any time.
+  /// Whether the path is a symbolic link, which may lead to another directory at any time.
   package var isLink: Bool {
     var status = stat()
     return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 
-  /// Indicates whether the effective user can replace files in the directory.
+  /// Whether the effective user can replace files in the directory.
   ///
   /// To wait until the directory is on the disk, the user must also be able to read it.
   package var isWritable: Bool { faccessat(AT_FDCWD, path, R_OK | W_OK | X_OK, AT_EACCESS) == 0 }

@@ -18,7 +18,7 @@ package final class DirectoryWatch: @unchecked Sendable {
   /// The system's number of the watched directory; negative if there is none.
   private var number: Int32 = -1
 
-  /// Indicates whether the watched directory is the directory itself, and not one above it.
+  /// Whether the watched directory is the directory itself, and not one above it.
   package private(set) var isInPlace = false
 
   /// Watches a directory, which must exist now.

@@ -16,7 +16,7 @@ internal import CKeyringLinux
 /// In a program that has more rights than its caller, such as a setuid program, no variable counts as set, and `HOME` is
 /// the home that the system knows.
 package enum EnvironmentVariable {
-  /// Indicates whether the program has more rights than the caller, who has chosen its environment.
+  /// Whether the program has more rights than the caller, who has chosen its environment.
   package static let isOfCaller: Bool = {
     #if os(Linux)
     swift_keyring_has_more_rights() != 0

@@ -31,10 +31,10 @@ package struct FileFailure: Error {
     (self.problem, self.number, self.kind) = (problem, number, kind)
   }
 
-  /// Indicates whether the file doesn't exist.
+  /// Whether the file doesn't exist.
   package var isMissing: Bool { number == ENOENT }
 
-  /// Indicates whether the path leads through something that isn't a directory.
+  /// Whether the path leads through something that isn't a directory.
   package var hasNoDirectory: Bool { number == ENOTDIR }
 
   /// The code `.accessDenied` if the caller lacks a permission, and `.other` otherwise.

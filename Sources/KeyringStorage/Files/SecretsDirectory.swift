@@ -33,11 +33,11 @@ package final class SecretsDirectory {
   private let directory: OpenFile
   /// The current version when the first file needed it; `.some(nil)` if there was none.
   private var openVersion: OpenFile??
-  /// Indicates whether something was missing or failed, which can be the fault of an old version's removal.
+  /// Whether something was missing or failed, which can be the fault of an old version's removal.
   private var isInDoubt = false
-  /// Indicates whether the directory is known to have an entry.
+  /// Whether the directory is known to have an entry.
   private var hasEntries = false
-  /// Indicates whether the hashes of the files that are read are needed.
+  /// Whether the hashes of the files that are read are needed.
   private let isHashing: Bool
   /// The hashes of the files that were read, and `nil` for those that are missing.
   package private(set) var reads: [String: Int?] = [:]
@@ -308,7 +308,7 @@ package final class SecretsDirectory {
     }
   }
 
-  /// Indicates whether the path still leads to this directory, and the directory to this version.
+  /// Whether the path still leads to this directory, and the directory to this version.
   private var isCurrent: Bool {
     var status = stat()
     guard fstatat(AT_FDCWD, path, &status, 0) == 0, directory.isSame(as: status) else {
@@ -330,14 +330,14 @@ package final class SecretsDirectory {
     return linkTarget(Self.link)
   }
 
-  /// Indicates whether the directory has no entry at all.
+  /// Whether the directory has no entry at all.
   private var isEmpty: Bool {
     !hasEntries && !hasVersions && (try? directory.names().count) == 2
   }
 
   // MARK: - Comparing
 
-  /// Indicates whether the files that were read or listed belong to a version.
+  /// Whether the files that were read or listed belong to a version.
   package var hasVersions: Bool { (openVersion ?? nil) != nil }
 
   /// Returns the identity of the directory, which remains the same from version to version.

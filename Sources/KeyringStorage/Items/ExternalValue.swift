@@ -13,7 +13,7 @@ package enum ExternalValue: Sendable {
   /// JSON of any type except a string.
   case json(Secret)
 
-  /// Indicates whether the value has bytes that aren't text in UTF-8.
+  /// Whether the value has bytes that aren't text in UTF-8.
   package var isInvalidText: Bool {
     switch self {
     case .text(let text), .bytes(let text): !text.isUTF8

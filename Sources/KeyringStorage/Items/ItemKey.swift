@@ -190,7 +190,7 @@ extension ItemKey {
   @inlinable
   public func _rawHashValue(seed: Int) -> Int { name.hash._rawHashValue(seed: seed) }
 
-  /// Indicates whether a storage has already validated the key, so that others don't have to.
+  /// Whether a storage has already validated the key, so that others don't have to.
   var isValidated: Bool {
     get { name.isValidated.load(ordering: .relaxed) }
     nonmutating set { name.isValidated.store(newValue, ordering: .relaxed) }

@@ -18,7 +18,7 @@ final class ItemName: Sendable {
   let bytes: [UInt8]
   @usableFromInline
   let hash: Int
-  /// Indicates whether a part may be empty, and a server any text, as in items of other programs.
+  /// Whether a part may be empty, and a server any text, as in items of other programs.
   let hasAnyParts: Bool
   let isValidated = Atomic(false)
 

@@ -52,7 +52,7 @@ public struct ItemQuery: Sendable, Equatable {
   /// Times are compared in whole seconds, because keyrings keep them this way.
   public var modified: ClosedRange<Date>?
 
-  /// Indicates whether attributes and labels match even if their case differs.
+  /// Whether attributes and labels match even if their case differs.
   ///
   /// Keyrings can't search like this. If the value is `true`, the storage looks at every item of the
   /// collection, but not at the secrets.
@@ -66,12 +66,12 @@ public struct ItemQuery: Sendable, Equatable {
   /// The query returns the newest items.
   public var limit: Int?
 
-  /// Indicates whether the query unlocks locked items, and prompts the user if necessary.
+  /// Whether the query unlocks locked items, and prompts the user if necessary.
   ///
   /// Otherwise, locked items come without their secrets, and with the other parts that the keyring reveals.
   public var allowsUnlocking: Bool
 
-  /// Indicates whether the query leaves out the items that are another program's own.
+  /// Whether the query leaves out the items that are another program's own.
   ///
   /// A removal with `true` leaves these items as they are. See ``SecureItem/isForeign``.
   public var leavesForeignItems = false
@@ -86,7 +86,7 @@ public struct ItemQuery: Sendable, Equatable {
 
   private var progress = ProgressHandler()
 
-  /// Indicates whether a removal leaves the items that another program has stored beside an item.
+  /// Whether a removal leaves the items that another program has stored beside an item.
   ///
   /// These items haven't been read.
   package var leavesOthers = false
@@ -151,12 +151,12 @@ public struct ItemQuery: Sendable, Equatable {
     ItemQuery(kind: kind, attributes: [AttributeName.service: service], details: details)
   }
 
-  /// Indicates whether the query names no key, no attribute, and no label.
+  /// Whether the query names no key, no attribute, and no label.
   ///
   /// Such a query could select items that you don't expect. A removal refuses it.
   public var isUnconstrained: Bool { key == nil && attributes.isEmpty && label == nil }
 
-  /// Indicates whether the key alone determines which item the query selects.
+  /// Whether the key alone determines which item the query selects.
   package var asksForKeyOnly: Bool {
     key != nil && !leavesForeignItems && kind == nil && attributes.isEmpty && label == nil
       && created == nil

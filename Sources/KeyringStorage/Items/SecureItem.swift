@@ -34,12 +34,12 @@ public struct SecureItem: Sendable, Equatable {
   /// Saving ignores this property.
   public var modified: Date?
 
-  /// Indicates whether the item is locked, so that its secret can't be read.
+  /// Whether the item is locked, so that its secret can't be read.
   ///
   /// Saving ignores this property.
   public var isLocked: Bool?
 
-  /// Indicates whether the item is another program's own.
+  /// Whether the item is another program's own.
   ///
   /// Such an item has attributes or a schema that no property has by itself. Only a key with exactly these finds it.
   /// The items that this package shares with other programs, such as passwords of python keyring, don't count.
@@ -47,10 +47,10 @@ public struct SecureItem: Sendable, Equatable {
   /// Saving ignores this property.
   public var isForeign = false
 
-  /// Indicates whether another program has stored the item, and several keys may mean it.
+  /// Whether another program has stored the item, and several keys may mean it.
   package var isShared = false
 
-  /// Indicates whether the keyring keeps further secrets in the item, which a copy wouldn't have.
+  /// Whether the keyring keeps further secrets in the item, which a copy wouldn't have.
   package var hasFurtherSecrets = false
 
   /// Creates an item.

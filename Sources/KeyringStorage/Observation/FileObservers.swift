@@ -14,7 +14,7 @@ package final class FileObservers: Sendable {
   /// Creates an empty list without a watcher.
   package init() {}
 
-  /// Indicates whether changes go unnoticed.
+  /// Whether changes go unnoticed.
   package var isInterrupted: Bool {
     visibility.withLock { !($0.isReadable && $0.isWatched) }
   }

@@ -14,7 +14,7 @@ final class Observer: Sendable {
     var events = Queue<StorageEvent>()
     /// The number of waiting events above which they're replaced by fewer.
     var limit = Observer.mostEvents
-    /// Indicates whether a thread was asked to call the closure.
+    /// Whether a thread was asked to call the closure.
     var isCalling = false
 
     mutating func append(_ event: StorageEvent) {
@@ -45,7 +45,7 @@ final class Observer: Sendable {
   /// The largest number of events that wait, unless a summary of them has more.
   private static let mostEvents = 10_000
 
-  /// Indicates whether the observers that are added now are closures of the library.
+  /// Whether the observers that are added now are closures of the library.
   @TaskLocal static var isOfLibrary = false
 
   private let state: Mutex<State>

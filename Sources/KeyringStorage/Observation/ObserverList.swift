@@ -15,7 +15,7 @@ public final class ObserverList: Sendable {
   /// Creates an empty list.
   public init() {}
 
-  /// Indicates whether there are no observers.
+  /// Whether there are no observers.
   public var isEmpty: Bool { state.withLock { $0.observers.isEmpty } }
 
   /// Adds an observer until its subscription ends.

@@ -173,7 +173,7 @@ struct MixedOperations {
 }
 
 extension SecureStorageError {
-  /// Indicates whether the storage may work again soon.
+  /// Whether the storage may work again soon.
   fileprivate var mayPass: Bool { [.connectionLost, .noProvider, .timedOut].contains(code) }
 }
 

@@ -21,7 +21,7 @@ package struct LinearizabilityLog {
       case refusal
       case read
 
-      /// Indicates whether the operation leaves another value under the key.
+      /// Whether the operation leaves another value under the key.
       var isWrite: Bool { self != .refusal && self != .read }
     }
 
@@ -34,7 +34,7 @@ package struct LinearizabilityLog {
     /// The value of a refusal is the one that wasn't added.
     package let value: String?
 
-    /// Indicates whether the operation is a write that the storage has acknowledged.
+    /// Whether the operation is a write that the storage has acknowledged.
     package var isAcknowledgedWrite: Bool { kind.isWrite && end < .max }
 
     package init(start: Int, end: Int, kind: Kind, value: String?) {

@@ -16,7 +16,7 @@ package enum Namespaces {
     return (try? program?.finish().status) == 0
   }
 
-  /// Indicates whether the script `fuse-mirror.py` may mount its file system.
+  /// Whether the script `fuse-mirror.py` may mount its file system.
   package static let mirrorIsAllowed: Bool = {
     if mustBeComplete { return true }
     let mountpoint = "/tmp/swift-keyring-\(UUID().uuidString)"
@@ -29,7 +29,7 @@ package enum Namespaces {
     return (try? mirror.readLine()) == "ready"
   }()
 
-  /// Indicates whether the machine of these tests must be able to run all of them.
+  /// Whether the machine of these tests must be able to run all of them.
   private static let mustBeComplete =
     ProcessInfo.processInfo.environment["KEYRING_TEST_COMPLETE"] != nil
 }

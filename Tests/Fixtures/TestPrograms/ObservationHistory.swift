@@ -57,7 +57,7 @@ package struct ObservationHistory: Sendable {
     var position = 0
     var last: String?
     var isInterrupted = false
-    /// Indicates whether there is an item, by what the observer was told.
+    /// Whether there is an item, by what the observer was told.
     var isThere: Bool?
   }
 

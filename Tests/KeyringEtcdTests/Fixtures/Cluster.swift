@@ -123,7 +123,7 @@ final class Cluster: Sendable {
   /// - Parameters:
   ///   - count: The number of nodes.
   ///   - options: More options of the nodes, in which `@` stands for the directory.
-  ///   - hasNetwork: A Boolean value that indicates whether nodes can be cut off.
+  ///   - hasNetwork: Whether nodes can be cut off.
   ///   - environments: More environment variables of some nodes, by the index of the node.
   /// - Throws: An error if a node doesn't start.
   init(

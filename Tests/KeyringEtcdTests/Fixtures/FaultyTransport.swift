@@ -44,7 +44,7 @@ final class FaultyTransport: EtcdTransport {
   /// A closure that is called before each watch begins.
   let beforeWatch = Mutex<(@Sendable () async -> Void)?>(nil)
 
-  /// Indicates whether no node can be reached.
+  /// Whether no node can be reached.
   let isCut = Atomic(false)
   /// The address of the only node that can be reached, or `nil` if all of them can be.
   let onlyNode = Mutex<String?>(nil)

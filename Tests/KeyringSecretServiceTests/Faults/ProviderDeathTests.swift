@@ -95,7 +95,7 @@ private protocol MortalWriter: Sendable {
   func expectWhole() throws
 }
 
-/// Indicates whether an acknowledged write may still be lost.
+/// Whether an acknowledged write may still be lost.
 private let mayForget = KnownLimitation.of(.crashSafety) != nil
 
 private final class NewPasswords: MortalWriter {

@@ -101,7 +101,7 @@ private struct Sequence {
     }
   }
 
-  /// Indicates whether the provider loses by a kill what nothing can keep.
+  /// Whether the provider loses by a kill what nothing can keep.
   private var writesLate: Bool {
     service.modes.contains(.late(milliseconds: 50))
   }

@@ -17,7 +17,7 @@ final class BusMonitor {
   ///
   /// - Parameters:
   ///   - bus: The bus, or `nil` for that of the private session.
-  ///   - signals: A Boolean value that indicates whether the monitor also sees this package's signals.
+  ///   - signals: Whether the monitor also sees this package's signals.
   /// - Throws: An error if the program doesn't start.
   init(on bus: PrivateBus? = nil, signals: Bool = false) throws {
     self.bus = bus

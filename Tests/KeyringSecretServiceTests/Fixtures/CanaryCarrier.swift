@@ -7,7 +7,7 @@ import Keyring
 
 /// A caller's value that holds a secret.
 protocol CanaryCarrier: Sendable {
-  /// Indicates whether a caller gets the memory of the storage's own secret.
+  /// Whether a caller gets the memory of the storage's own secret.
   static var isShared: Bool { get }
 
   static func make(of canary: Canary) -> Self

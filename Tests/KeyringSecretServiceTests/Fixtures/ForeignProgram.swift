@@ -18,7 +18,7 @@ final class ForeignProgram: Sendable {
   /// The schema of a program in C, or none, as `secret-tool` has it.
   struct Schema: Sendable, Hashable {
     let name: String?
-    /// Indicates whether the program finds only items of this schema.
+    /// Whether the program finds only items of this schema.
     var matchesName = true
 
     static let none = Schema(name: nil)

@@ -22,7 +22,7 @@ struct GitCredentialHelper {
     try #require(try Program(script, [path]).finish().status == 0)
   }
 
-  /// Indicates whether the program is installed, or can be compiled.
+  /// Whether the program is installed, or can be compiled.
   static var canBeUsed: Bool {
     func runs(_ program: String, _ arguments: String...) -> Bool {
       (try? Program(program, arguments, complaints: .nullDevice).finish().status) == 0

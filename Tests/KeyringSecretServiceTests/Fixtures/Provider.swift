@@ -45,7 +45,7 @@ enum Provider: String {
     }
   }
 
-  /// Indicates whether a change of the login leaves the old item, hidden, until the next save.
+  /// Whether a change of the login leaves the old item, hidden, until the next save.
   ///
   /// The new item may not be on disk yet.
   var keepsReplacedItems: Bool { self == .kwallet }

@@ -431,7 +431,7 @@ private final class Log: Sendable {
   func keep(_ observation: StorageSubscription) { observations.withLock { $0.append(observation) } }
 
   private let reported = Atomic(false)
-  /// Indicates whether an observer was called.
+  /// Whether an observer was called.
   var hasReported: Bool { reported.load(ordering: .relaxed) }
   func noteReport() { reported.store(true, ordering: .relaxed) }
 

@@ -12,7 +12,7 @@ final class BoundEntry {
 
   var text: String { widget.text }
 
-  /// Indicates whether the user has changed the stored value.
+  /// Whether the user has changed the stored value.
   var isEdited: Bool { widget.text != stored }
 
   /// Shows a new stored value, unless the user has changed the old one.

@@ -21,7 +21,7 @@ public final class SignInModel {
   public var token: String? { keyring == .unlocked ? settings.token : nil }
   /// The error of the last action, or `nil` if it succeeded.
   public private(set) var failure: SecureStorageError?
-  /// Indicates whether an action is waiting for the keyring, or for the user to answer the keyring's prompt.
+  /// Whether an action is waiting for the keyring, or for the user to answer the keyring's prompt.
   public private(set) var isBusy = false
 
   private let settings = SecureSettings()

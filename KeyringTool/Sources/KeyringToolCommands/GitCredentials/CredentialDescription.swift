@@ -23,9 +23,9 @@ struct CredentialDescription: Equatable {
   var authenticationType: String?
   /// The value that git sends after the name of that scheme.
   var credential: Secret?
-  /// Indicates whether git asks not to store the credential.
+  /// Whether git asks not to store the credential.
   var isEphemeral = false
-  /// Indicates whether git knows credentials that aren't passwords.
+  /// Whether git knows credentials that aren't passwords.
   var allowsTypes = false
 }
 

@@ -47,7 +47,7 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   /// The promise of the wrapped storage.
   public var durability: StorageDurability { base.durability }
 
-  /// Indicates whether the wrapped storage reads one version in each call.
+  /// Whether the wrapped storage reads one version in each call.
   public var readsOneVersion: Bool { base.readsOneVersion }
 
   /// Removes everything from the cache.
@@ -160,7 +160,7 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
     }
   }
 
-  /// Indicates whether the call was cancelled.
+  /// Whether the call was cancelled.
   ///
   /// The read then isn't answered from the cache at once. The asynchronous operation throws the error.
   private var isCanceled: Bool { CancellationSignal.isCurrentCancelled }

@@ -46,7 +46,7 @@ final class ItemCache: Sendable {
     var changes: [ItemKey?] = []
     var observation = Observation.none(retry: nil)
     var isConnected = true
-    /// Indicates whether a task waits for an entry to expire.
+    /// Whether a task waits for an entry to expire.
     var isExpiring = false
 
     var isObserved: Bool { if case .active = observation { isConnected } else { false } }

@@ -8,8 +8,7 @@ extension FirstAvailableStorage {
   ///
   /// If no storage is selected yet, this doesn't make the selection.
   ///
-  /// - Parameter writing: A Boolean value that indicates whether to store, read and remove an item in the
-  ///   selected storage.
+  /// - Parameter writing: Whether to store, read and remove an item in the selected storage.
   /// - Returns: The findings of all storages, and the failure of the selected one.
   /// - Throws: `.canceled` if the task is cancelled.
   public func diagnoseWithoutBlocking(

@@ -20,7 +20,7 @@ extension FirstAvailableStorage {
     public let remembered: String?
     /// The name under which the storage is remembered.
     let name: String
-    /// Indicates whether the user wants this storage regardless of the others.
+    /// Whether the user wants this storage regardless of the others.
     var isForGood = false
 
     /// The name of the storage and the reasons for selecting it, in one line.

@@ -16,9 +16,9 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
   final class Decision: Sendable {
     struct State {
       var selection: Selection?
-      /// Indicates whether the selection is remembered, so that stored items are found again.
+      /// Whether the selection is remembered, so that stored items are found again.
       var isRemembered = false
-      /// Indicates whether it was reported that another storage is available.
+      /// Whether it was reported that another storage is available.
       var isTold = false
       /// The number of times a selection was forgotten, which a selection in progress compares.
       var generation = 0

@@ -6,7 +6,7 @@ internal import KeyringStorage
 struct RememberedSelection: Equatable, Sendable {
   /// The name that distinguishes the storage from the others in the list, regardless of their order.
   let name: String
-  /// Indicates whether the user has selected the storage and doesn't want reports about others.
+  /// Whether the user has selected the storage and doesn't want reports about others.
   var isForGood = false
 
   private static let mark = "for good"

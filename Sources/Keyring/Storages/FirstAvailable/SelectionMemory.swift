@@ -54,7 +54,7 @@ public struct SelectionMemory: Sendable {
     }
   }
 
-  /// Indicates whether the selection belongs in the user's state directory, and the user has none.
+  /// Whether the selection belongs in the user's state directory, and the user has none.
   var lacksPlace: Bool { if case .state = place { path == nil } else { false } }
 
   // MARK: - Remembering

@@ -7,7 +7,7 @@ extension LayeredStorage {
   public struct Layer: Sendable {
     let storage: any SecureStorage
     let isWriting: Bool
-    /// Indicates whether a read fails while the storage can't be reached.
+    /// Whether a read fails while the storage can't be reached.
     let isRequired: Bool
 
     /// Returns a layer that is only read.
@@ -44,7 +44,7 @@ extension LayeredStorage {
 }
 
 extension LayeredStorage.Layer {
-  /// Indicates whether the storage can change while the program runs, or reports changes anyway.
+  /// Whether the storage can change while the program runs, or reports changes anyway.
   var isObserved: Bool { !(storage is any ReadOnlyStorage) || storage is any ObservableStorage }
 
   /// Returns the storage's answer to a read.

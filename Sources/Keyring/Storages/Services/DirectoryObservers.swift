@@ -13,7 +13,7 @@ final class DirectoryObservers: Sendable {
 
   init(_ mapping: ServiceKeyMapping) { self.mapping = mapping }
 
-  /// Indicates whether someone observes the directory, and the system reports each change.
+  /// Returns `true` if someone observes the directory, and the system reports each change.
   func seesEachChange(in path: String) -> Bool {
     !observers.list.isEmpty && Self.reportsChanges(path)
   }
