@@ -120,7 +120,7 @@ import Testing
     observation.cancel()
   }
 
-  /// A cache needs to be told before it's known what has changed.
+  /// A cache needs to be notified before it's known what has changed.
   @Test(.timeLimit(.minutes(1)))
   func `a possible change is reported before the change`() async throws {
     let (stream, observation) = try events(of: storage)
@@ -159,7 +159,7 @@ import Testing
     #expect(try await storage.password(for: .second) == "new")
     #expect(await iterator.next() == .changed(.created(.second)))
     #expect(await iterator.next() == .resumed)
-    // An observer that comes later isn't told of an interruption that another one was told of.
+    // An observer that comes later isn't notified of an interruption that another one was notified of.
     try await other.changeKey(to: .cheap("newest"))
     #expect(await iterator.next() == .interrupted)
     observation.cancel()

@@ -70,7 +70,7 @@ import Testing
     #expect(try waitUntil { try keeps(cached) })
     #expect(try cached.password(for: key) == "new")
     log.wait(for: .changed(.replaced(key)))
-    // A new observer is also told.
+    // A new observer is also notified.
     announce(.changing, of: item, on: another)
     log.wait(for: .changing(key))
     let later = EventLog()

@@ -78,7 +78,7 @@ import Testing
     #expect(try await storage.password(for: key) == "999")
   }
 
-  @Test func `a reader is told of the removal of an item that it has read too early`() async throws
+  @Test func `a reader is notified of the removal of an item that it read too early`() async throws
   {
     var changes = try await storage.changes(matching: .key(key)).makeAsyncIterator()
     try await storage.setPassword("s3cret", for: key)

@@ -5,7 +5,7 @@ import KeyringStorage
 import TestPrograms
 import Testing
 
-/// The check of what observers were told and have read.
+/// The check of the events and values that observers got.
 ///
 /// Each history is that of one observer, and begins with a rest at the value 0. A write without a number is a removal,
 /// and a read without one found nothing.

@@ -27,7 +27,7 @@ import Testing
 
   /// A cache of the storage is old, too.
   @Test(arguments: [false, true])
-  func `an observer that isn't told of a change is found`(isCache: Bool) async throws {
+  func `an observer that isn't notified of a change is found`(isCache: Bool) async throws {
     let storage = DeafStorage()
     let trial = try ObservationTrial(of: key, on: storage.base)
     defer { trial.end() }

@@ -10,7 +10,7 @@ import TestPrograms
 import Testing
 
 /// Properties that someone tracks with the module Observation.
-// A write to a storage that reports nothing tells the readers of all storages of its type, also those of another test.
+// A write to a storage that reports nothing notifies the readers of all storages of its type, also those of another test.
 @Suite(.serialized, .timeLimit(.minutes(2)), .tags(.threads)) struct TrackingTests {
   private struct Settings {
     @Password("authToken", service: "tracked") var authToken: String?
@@ -45,7 +45,7 @@ import Testing
   private let settings = Settings()
   private let others = OtherSettings()
 
-  /// Waits until all of those were told who are to be told by now.
+  /// Waits until everyone who is to be notified by now has been.
   private func everyoneIsTold() async {
     let property = Source(in: InMemoryStorage())
     let last = Tracked { property.authToken }
@@ -55,7 +55,7 @@ import Testing
 
   // MARK: - Changes by this process
 
-  @Test(.secureStorage()) func `any property of the same item tells the readers`() async {
+  @Test(.secureStorage()) func `any property of the same item notifies the readers`() async {
     let token = Tracked { settings.authToken }
     let (account, session) = (Tracked { settings.account }, Tracked { settings.session })
     let server = Tracked { settings.server }
@@ -115,7 +115,7 @@ import Testing
 
   private let memory = InMemoryStorage()
 
-  @Test(.secureStorage()) func `a change is told after it's made`() async {
+  @Test(.secureStorage()) func `readers are notified after a change is made`() async {
     settings.authToken = "old"
     let seen = Mutex<String?>(nil)
     let tracked = Tracked {
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test func `the first reader of a process during a write is told of its end`() async {
+  @Test func `the first reader of a process during a write is notified of its end`() async {
     await #expect(processExitsWith: .success) {
       let storage = FaultyStorage(SilentMemory())
       let settings = Source(in: storage)
@@ -186,7 +186,7 @@ import Testing
     }
   }
 
-  @Test func `readers are told at the end of a write, those who read during it, too`() async throws
+  @Test func `readers are notified at the end of a write, also those who read in it`() async throws
   {
     let storage = FaultyStorage(memory)
     try await withSecureStorage(storage) {
@@ -216,7 +216,7 @@ import Testing
     #expect(await late.wasTold())
   }
 
-  @Test(.secureStorage()) func `a reader may read and write when it's told`() async {
+  @Test(.secureStorage()) func `a reader may read and write when it's notified`() async {
     let tracked = Tracked {
       settings.authToken
     } onChange: {
@@ -241,7 +241,7 @@ import Testing
     #expect(follower.reads < 10)
   }
 
-  @Test(.secureStorage()) func `the readers of all properties are told of each`() async throws {
+  @Test(.secureStorage()) func `the readers of all properties are notified of each`() async throws {
     let all = Tracked { try? SecureProperties(of: settings).readAll() }
     #expect(all.first != nil)
     settings.server = "s3cret"
@@ -363,7 +363,7 @@ import Testing
     #expect(await inside.wasTold())
   }
 
-  @Test func `a reader is told in the override that it has read in`() async throws {
+  @Test func `a reader is notified in the override that it has read in`() async throws {
     let inner = InMemoryStorage()
     try await inner.setPassword("inner", for: settings.$authToken.key)
     await withSecureStorage(memory) {
@@ -476,7 +476,7 @@ import Testing
     #expect(storage.count(of: .observe) == 1)
   }
 
-  @Test func `an observer that reads isn't told of an observation that fails`() async throws {
+  @Test func `an observer that reads isn't notified of an observation that fails`() async throws {
     let storage = FaultyStorage(memory)
     storage.fail(.observe, with: .timedOut)
     let property = Source(in: storage)

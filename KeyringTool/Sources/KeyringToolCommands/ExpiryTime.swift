@@ -2,7 +2,7 @@
 
 public import FoundationEssentials
 
-/// A time from which a secret counts as expired, as named on a command line.
+/// A time at which a secret expires, as named on a command line.
 public struct ExpiryTime: Sendable, Equatable {
   /// The time.
   public let date: Date

@@ -62,7 +62,7 @@ public struct ItemCommands: Sendable {
   ///   - selection: The item that contains the secret.
   ///   - login: The login of a credential.
   ///   - label: The name that keyring managers show, or `nil` to leave it unchanged.
-  ///   - expires: The time from which the secret counts as expired, or `nil` if it doesn't expire.
+  ///   - expires: The time at which the secret expires, or `nil` if it doesn't expire.
   ///   - mode: The save mode.
   ///   - advice: A sentence that says how to replace an item that already exists.
   /// - Returns: The description of the item.

@@ -3,12 +3,12 @@
 import ArgumentParser
 import KeyringToolCommands
 
-/// The option for the time from which a secret counts as expired.
+/// The option for the time at which a secret expires.
 struct ExpiryOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      The time from which the secret counts as expired: "90d" from now (also "m", "h" and "w"), a day \
+      The time at which the secret expires: "90d" from now (also "m", "h" and "w"), a day \
       such as "2026-12-31", or a time such as "2026-12-31T23:59:59Z" or "2026-12-31T23:59:59+01:00".
       """,
       discussion: """

@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// The place of an override in its task, for those who are told later of what they read there.
+/// The place of an override in its task, for those who are notified later of what they read there.
 final class OverrideContext: ReadingContext {
   /// The context without an override.
   static let none = OverrideContext(in: nil)

@@ -47,7 +47,7 @@ public enum SecureStorageDefaults {
     return $taskOverride
   }
 
-  /// The context in which to tell those who read something now.
+  /// The context in which to notify those who read something now.
   static var context: OverrideContext { override?.context ?? .none }
 
   /// Runs a closure with an override, or with none.

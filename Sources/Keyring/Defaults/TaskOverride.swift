@@ -21,14 +21,14 @@ final class TaskOverride: Sendable {
     context.begin(self)
   }
 
-  /// Tells those who track items of the outer storage, after the override has begun.
+  /// Notifies those who track items of the outer storage, after the override has begun.
   func begin() {
     TrackedItems.didChangeStorage { [outer] item in
       outer.map(item.isIn) ?? (item.choice == .ofProcess)
     }
   }
 
-  /// Tells those who track items of this storage, after the override has ended.
+  /// Notifies those who track items of this storage, after the override has ended.
   func end() {
     context.end()
     TrackedItems.remove { $0.isIn(storage) }

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Those who track one value, each from a read until the next change.
 ///
-/// No lock is held while they're told.
+/// No lock is held while they're notified.
 final class Readers: Sendable {
   private struct Current: Sendable { weak var reading: Reading? }
 
@@ -35,12 +35,12 @@ final class Readers: Sendable {
     }
   }
 
-  /// Tells the readers that the value has changed, also those who have read it since it began to change.
+  /// Notifies the readers that the value has changed, also those who have read it since it began to change.
   ///
   /// No one waits for them.
   func didChange() {
     if isEmpty { return }
-    Tracking.tell { [self] in
+    Tracking.notify { [self] in
       var readings = state.withLock { $0.takeCurrent() }
       for index in readings.indices {
         Tracking.didChange(readings[index])
@@ -49,16 +49,16 @@ final class Readers: Sendable {
     }
   }
 
-  /// Tells those who read the value before it changed, but whose tracking begins only now.
+  /// Notifies those who read the value before it changed, but whose tracking begins only now.
   ///
-  /// A tracking begins when its closure returns. Until then, nothing can tell it of a change. A closure has four
+  /// A tracking begins when its closure returns. Until then, nothing can notify it of a change. A closure has four
   /// minutes for it, because it may wait for the user.
   private static func repeatChange(of reading: Reading) {
     Task { [weak reading] in
       for exponent in 0..<18 {
         try? await Task.sleep(for: .milliseconds(1 << exponent))
         guard let reading else { return }
-        Tracking.tell { Tracking.didChange(reading) }
+        Tracking.notify { Tracking.didChange(reading) }
       }
     }
   }

@@ -90,7 +90,7 @@ final class TrackedItem: Sendable {
     }
   }
 
-  /// Observes the item after a pause, without a thread, and then tells the readers.
+  /// Observes the item after a pause, without a thread, and then notifies the readers.
   private func observeLater(after pause: Duration) {
     let isFirst = state.withLock { state in
       guard case .none = state.observation else { return false }
@@ -151,7 +151,7 @@ final class TrackedItem: Sendable {
     case .locked, .resumed: break
     default: return
     }
-    // The readers are told at the end of a write.
+    // The readers are notified at the end of a write.
     if state.withLock({ $0.writes > 0 }) { return }
     // A reader may need what a storage's observer can't use.
     Task { TrackedItems.didChange(self) }

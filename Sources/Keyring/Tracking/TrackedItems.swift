@@ -66,7 +66,7 @@ enum TrackedItems {
   ///   - key: The key of the item.
   ///   - box: The storage that is read.
   ///   - choice: The reason why it's this storage.
-  ///   - context: The context in which to tell the reader.
+  ///   - context: The context in which to notify the reader.
   static func track(
     _ key: ItemKey, in box: StorageBox, _ choice: TrackedItem.Choice,
     context: any ReadingContext
@@ -89,13 +89,13 @@ enum TrackedItems {
 
   // MARK: - Changes by this process
 
-  /// A change of an item by this process, whose readers are told when it ends.
+  /// A change of an item by this process, whose readers are notified when it ends.
   struct Change {
     fileprivate let items: [TrackedItem]
     fileprivate let key: ItemKey
     fileprivate let box: StorageBox
 
-    /// Tells those who track the item, after it has changed or failed to.
+    /// Notifies those who track the item, after it has changed or failed to.
     func end() {
       for item in items { item.endWrite() }
       let others = TrackedItems.items(key, changedByWriteTo: box).filter { other in
@@ -127,16 +127,16 @@ enum TrackedItems {
 
   // MARK: - Changes of any origin
 
-  /// Tells those who track an item that it has changed, and forgets the item if there was no one.
+  /// Notifies those who track an item that it has changed, and forgets the item if there was no one.
   static func didChange(_ item: TrackedItem) {
-    // Look before they're told, because they may read again at once.
+    // Look before they're notified, because they may read again at once.
     state.withLock { state in
       if !item.takeRead() { state.remove(item) }
     }
     item.readers.didChange()
   }
 
-  /// Tells the readers of a storage that their properties now use another one.
+  /// Notifies the readers of a storage that their properties now use another one.
   ///
   /// - Parameter isOld: The closure that returns `true` for the items of the former storage.
   static func didChangeStorage(of isOld: (TrackedItem) -> Bool) {
@@ -144,7 +144,7 @@ enum TrackedItems {
     for item in state.withLock(\.all) where isOld(item) { item.readers.didChange() }
   }
 
-  /// Tells the readers of a storage that it's no longer used, and forgets its items.
+  /// Notifies the readers of a storage that it's no longer used, and forgets its items.
   ///
   /// - Parameter isOld: The closure that returns `true` for the items of the former storage.
   static func remove(_ isOld: (TrackedItem) -> Bool) {

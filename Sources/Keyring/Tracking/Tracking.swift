@@ -30,7 +30,7 @@ final class Tracking: Sendable {
 
   // MARK: - Telling the readers
 
-  /// Tells those who track a reading that the value has changed.
+  /// Notifies those who track a reading that the value has changed.
   static func didChange(_ reading: Reading) {
     let values = TrackedValues()
     let keyPath = \TrackedValues.[reading]
@@ -61,11 +61,11 @@ final class Tracking: Sendable {
 
   private let calls = Mutex(Calls())
 
-  /// Runs a closure that tells readers, on a thread for which no one waits.
+  /// Runs a closure that notifies readers, on a thread for which no one waits.
   ///
-  /// Someone who tracks two values would be told twice if two threads told of them at the same moment. So a second
+  /// Someone who tracks two values would be notified twice if two threads did so at the same moment. So a second
   /// thread goes on only if a reader takes long.
-  static func tell(_ readers: @escaping @Sendable () -> Void) {
+  static func notify(_ readers: @escaping @Sendable () -> Void) {
     let (count, mustWatch) = shared.calls.withLock { calls -> (Int?, Bool) in
       calls.waiting.append(readers)
       if exchange(&calls.isCalling, with: true) {

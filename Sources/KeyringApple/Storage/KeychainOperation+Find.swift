@@ -70,7 +70,7 @@ extension KeychainOperation {
     return searches
   }
 
-  /// Finds an item again, with its secret, or returns `nil` if it's gone or has another key by now.
+  /// Finds an item again, with its secret, or returns `nil` if it was deleted or has another key by now.
   func withSecret(_ item: KeychainItem) throws(SecureStorageError) -> KeychainItem? {
     guard let reference = item.reference else {
       return try self.item(for: item.item.key, hasData: true)

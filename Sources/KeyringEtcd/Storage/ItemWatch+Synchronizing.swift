@@ -7,7 +7,7 @@ internal import Synchronization
 extension ItemWatch {
   /// Reads what has changed, and returns the error if that failed.
   func synchronize(_ fleet: Fleet) async -> SecureStorageError? {
-    // Until the items are read, no observer is told about changes.
+    // Until the items are read, no observer is notified of changes.
     let alarm = Task(executorPreference: HTTPTransport.streamingThread) { [weak self] in
       let end = await Waiter.wait(until: .now(plus: .seconds(5))) { _ in }
       if end == .timedOut, !Task.isCancelled { self?.report(isConnected: false) }

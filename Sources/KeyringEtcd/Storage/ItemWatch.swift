@@ -52,7 +52,7 @@ final class ItemWatch: Sendable {
   private let keyRefresh = KeyRefresh()
   /// The permission to start the watch.
   private let starting = TaskSemaphore(1)
-  /// The permission to tell observers that the watch is interrupted or resumed.
+  /// The permission to notify observers that the watch is interrupted or resumed.
   private let reporting = Mutex(())
 
   init(_ range: EtcdRange) { self.range = range }
@@ -207,7 +207,7 @@ final class ItemWatch: Sendable {
       return state.isRunning ? state.renewal : nil
     }
     guard let renewal else { return }
-    // Items that weren't listed yet may be gone, too.
+    // Items that weren't listed yet may be deleted, too.
     observers.report(.mayHaveChanged(nil))
     renewal.settle(())
   }

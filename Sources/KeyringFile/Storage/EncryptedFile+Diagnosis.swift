@@ -56,8 +56,8 @@ extension EncryptedFile {
     if let other = source.storage?.diagnose() {
       diagnosis.add(other)
       if let failure = other.failure {
-        // The items are in this file even if its key is unavailable, so the storage must not count as
-        // unavailable.
+        // The items are in this file even if its key is unavailable, so the storage must not be
+        // reported as unavailable.
         guard header != nil, other.isUnavailable else { throw failure }
         throw SecureStorageError(
           .keyNotFound, "The key for \(place.path) isn't available. \(failure.message)",

@@ -284,7 +284,7 @@ final class EncryptedFile: Sendable {
   private func lookForChanges(_ isWatched: Bool) {
     defer { observers.list.deliver() }
     if observers.list.isEmpty {
-      // Observers that are added later haven't been told of an interruption.
+      // Observers that are added later haven't been notified of an interruption.
       return newest.withLock { _ in observers.report(isReadable: true, isWatched: isWatched) }
     }
     do throws(SecureStorageError) {

@@ -128,7 +128,7 @@ public enum KernelKeyring: Sendable {
     }
   }
 
-  /// Removes a key from a keyring, unless it's gone already.
+  /// Removes a key from a keyring, unless it's deleted already.
   private static func remove(_ key: Int, from keyring: Int) throws(FileFailure) {
     if control(KEYCTL_UNLINK, key, keyring) == 0 || [ENOENT, ENOKEY].contains(errno) { return }
     throw FileFailure("can't be written")

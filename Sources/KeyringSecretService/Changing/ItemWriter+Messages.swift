@@ -162,7 +162,7 @@ extension ItemWriter {
 extension [String: String] {
   /// Returns the attributes for an item with a secret.
   ///
-  /// An empty secret is marked, so that it doesn't count as one that never arrived.
+  /// An empty secret is marked, so that it isn't taken for one that never arrived.
   ///
   /// - Parameters:
   ///   - secret: The secret.

@@ -138,7 +138,7 @@ extension ItemWriter {
 
   /// Marks an item of this package before its secret becomes empty or takes its binary form.
   ///
-  /// Without the mark, an empty secret counts as one that never arrived.
+  /// Without the mark, an empty secret is taken for one that never arrived.
   private func mark(
     _ stored: StoredItem, for secret: Secret
   ) async throws(SecureStorageError) -> Bool {
@@ -152,7 +152,7 @@ extension ItemWriter {
   /// Replaces an item with one that has other attributes.
   ///
   /// At every moment there is a complete item, and never a mixture of both. If secrets are written late, the
-  /// replaced item stays. Another program's item becomes this package's then, so that it counts as the
+  /// replaced item stays. Another program's item becomes this package's then, as the
   /// predecessor of the new one. If it can't become this package's, the new item has a mark.
   private func replaceWithNewAttributes(
     _ stored: StoredItem, by item: SecureItem, _ attributes: [String: String], _ secret: Secret,

@@ -109,7 +109,7 @@ struct ItemWriter {
     }
   }
 
-  /// Deletes items, and ignores those that are already gone.
+  /// Deletes items, and ignores those that are already deleted.
   func delete(_ items: [ObjectPath]) async throws(SecureStorageError) {
     if items.isEmpty { return }
     call.hasWritten = true

@@ -114,7 +114,7 @@ struct HiddenCollections {
   /// Returns the name and the times by which the file of a collection is found.
   func fileIdentity(of collection: ObjectPath) async -> CollectionFile.Identity? {
     let alias = collection.isAlias ? [MethodCall.readAlias(String(collection.lastElement))] : []
-    // Without an answer, the collection counts as a text file. The next message reports the failure.
+    // Without an answer, the collection is treated as a text file. The next message reports the failure.
     guard
       let results = try? await call.session.connection.send(
         MethodCall.times(ofCollection: collection) + alias, to: call.provider.uniqueName,

@@ -38,7 +38,7 @@ extension Operation {
 
   /// Shows a prompt and waits for the user's answer, or returns `nil` if there is no such prompt.
   ///
-  /// The prompt may never have existed, or may be gone. The default end is that of a new prompt.
+  /// The prompt may not exist, or not any more. The default end is that of a new prompt.
   func answer(
     toExisting prompt: ObjectPath, unlocking collections: [ObjectPath] = [],
     until end: Deadline? = nil

@@ -63,10 +63,10 @@ final class Operation: ProviderClient {
   ///
   /// - Parameters:
   ///   - messages: The messages.
-  ///   - acceptingRefusals: Whether a refusal to search or to read secrets is an answer. It means that something is
-  ///     gone or locked, and a closer look shows what.
+  ///   - acceptingRefusals: Whether a refusal to search or to read secrets is an answer. It means that something was
+  ///     deleted or is locked, and a closer look shows what.
   ///   - onFlight: A closure that receives the number of answered messages after each flight.
-  /// - Returns: The answer to each message, or `nil` if its object doesn't exist or is gone.
+  /// - Returns: The answer to each message, or `nil` if its object doesn't exist.
   /// - Throws: `SecureStorageError` if one of the messages fails.
   func send(
     _ messages: [MethodCall], acceptingRefusals: Bool,
@@ -211,8 +211,8 @@ extension [Result<Variant, DBusError>] {
   ///
   /// - Parameters:
   ///   - messages: The messages.
-  ///   - acceptingRefusals: Whether a refusal to search or to read secrets is an answer. It means that something is
-  ///     gone or locked.
+  ///   - acceptingRefusals: Whether a refusal to search or to read secrets is an answer. It means that something was
+  ///     deleted or is locked.
   /// - Returns: The answer to each message, or `nil`.
   /// - Throws: The failure of any of the messages.
   func answers(

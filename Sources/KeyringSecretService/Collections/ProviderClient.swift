@@ -12,7 +12,7 @@ protocol ProviderClient {
   /// Sends messages concurrently.
   ///
   /// - Parameter messages: The messages.
-  /// - Returns: The answer to each message. It's `nil` if the message's object doesn't exist or is gone, or
+  /// - Returns: The answer to each message. It's `nil` if the message's object doesn't exist, or
   ///   if a closer look must show why there is no answer.
   /// - Throws: The failure of any of the messages.
   func send(_ messages: [MethodCall]) async throws(Failure) -> [Variant?]
@@ -22,7 +22,7 @@ protocol ProviderClient {
 }
 
 extension ProviderClient {
-  /// Sends one message, and returns `nil` if its object doesn't exist or is gone.
+  /// Sends one message, and returns `nil` if its object doesn't exist.
   func send(_ message: MethodCall) async throws(Failure) -> Variant? {
     try await send([message])[0]
   }
@@ -81,7 +81,7 @@ extension ProviderClient {
     return path.isNone ? nil : path
   }
 
-  /// Returns `true` if a collection is locked, or `nil` if it doesn't exist or is gone.
+  /// Returns `true` if a collection is locked, or `nil` if it doesn't exist.
   func lockState(of collection: ObjectPath) async throws(Failure) -> Bool? {
     guard let answer = try await send(.isLocked(collection)) else { return nil }
     return try isLocked(answer)

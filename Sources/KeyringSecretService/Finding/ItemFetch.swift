@@ -46,7 +46,7 @@ struct FetchedItems {
   /// Items of this package whose secret never arrived, because the provider died first.
   var incomplete: Set<ObjectPath> = []
 
-  /// Returns the provider's item at a path, or `nil` if the item is gone.
+  /// Returns the provider's item at a path, or `nil` if the item was deleted.
   func stored(at path: ObjectPath) -> StoredItem? {
     let item = properties[path]
     item?.secret = secrets[path]
@@ -75,7 +75,7 @@ struct FetchedItems {
 
   /// Returns the item at a path with the requested details.
   ///
-  /// The result is `nil` if the details aren't available, because the item is gone or locked.
+  /// The result is `nil` if the details aren't available, because the item was deleted or is locked.
   func item(_ key: ItemKey, at path: ObjectPath, _ details: ItemQuery.Details) -> SecureItem? {
     if details.contains(.secret), secrets[path] == nil { return nil }
     guard details.contains(.metadata) else { return SecureItem(key: key, secret: secrets[path]) }

@@ -6,7 +6,7 @@ internal import KeyringStorage
 extension ItemFinder {
   /// Fetches the requested details of items.
   ///
-  /// Items that are gone are left out, and so are the secrets of locked items.
+  /// Deleted items are left out, and so are the secrets of locked items.
   ///
   /// - Parameters:
   ///   - request: The request.
@@ -54,7 +54,7 @@ extension ItemFinder {
     }
     let secrets = answers.suffix(groups.count)
     try read(secrets: secrets, of: wanted, into: &contents)
-    // Some providers refuse a whole group if one of its items is gone.
+    // Some providers refuse a whole group if one of its items was deleted.
     return zip(groups, secrets).filter { $0.count > 1 && $1 == nil }.flatMap(\.0)
       .filter(wanted.contains)
   }

@@ -146,9 +146,9 @@ extension ItemFinder {
     fetching details: ItemQuery.Details = [],
     first most: Int = .max, by search: () async throws(SecureStorageError) -> SearchResult
   ) async throws(SecureStorageError) -> (items: [StoredItem], isAll: Bool) {
-    // A listed item may be gone before it's examined. Something may have taken its place, and only another
-    // search shows that. An item that is gone but stays listed is a leftover in the provider.
-    var gone: Set<ObjectPath> = []
+    // A listed item may be deleted before it's examined. Something may have taken its place, and only another
+    // search shows that. A deleted item that stays listed is a leftover in the provider.
+    var deleted: Set<ObjectPath> = []
     var unlocked: Set<ObjectPath> = []
     var unlockings = 0
     while true {
@@ -159,7 +159,7 @@ extension ItemFinder {
         try await call.unlock([call.lockableCollection()])
         continue
       }
-      let listed = result.found[0].filter { !gone.contains($0) }
+      let listed = result.found[0].filter { !deleted.contains($0) }
       // Examining most of the items takes as long as examining all of them.
       let paths = most > listed.count / 2 ? listed[...] : listed.prefix(most)
       let unknown = paths.filter { result.contents.properties[$0] == nil }
@@ -184,7 +184,7 @@ extension ItemFinder {
       if stored.count == paths.count {
         return (stored.sorted { $0.replaces($1) }, isAll: paths.count == listed.count)
       }
-      gone.formUnion(Set(paths).subtracting(stored.map(\.path)))
+      deleted.formUnion(Set(paths).subtracting(stored.map(\.path)))
       try call.checkRepetition()
     }
   }

@@ -12,7 +12,7 @@ extension ItemFinder {
   ///
   /// A new key begins with a search for items regardless of owner, so an absent value takes one step, too.
   /// In a new session, a search for this package's own item was sent while the session was opened. The path
-  /// that it found counts as the last known one.
+  /// that it found is the last known one.
   ///
   /// - Parameters:
   ///   - keys: The keys, without duplicates.

@@ -27,7 +27,7 @@ final class StoredItem {
   let hasFurtherSecrets: Bool
   /// The number of times that an item with this key was replaced by one with other attributes.
   ///
-  /// A number that has no successor wasn't written by this package and counts as 0.
+  /// A number that has no successor wasn't written by this package and is read as 0.
   let revision: Int
   /// Whether the item can have been found by its attributes.
   let showsAttributes: Bool

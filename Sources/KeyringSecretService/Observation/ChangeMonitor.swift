@@ -60,7 +60,7 @@ final class ChangeMonitor: Sendable {
     }
   }
 
-  /// Tells all observers on a bus that this process may have changed an item.
+  /// Notifies all observers on a bus that this process may have changed an item.
   ///
   /// Caches know of it before the call that writes returns, even if the call failed, because the write may have taken
   /// place.

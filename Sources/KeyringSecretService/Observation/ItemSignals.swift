@@ -42,7 +42,7 @@ struct ItemSignals {
   }
 
   private mutating func set(_ path: ObjectPath, _ kinds: Kinds, _ number: Int) {
-    // A program may announce a change of an item that is gone.
+    // A program may announce a change of a deleted item.
     let kept = kinds == .announced ? self[path] : self[path].subtracting(.deleted)
     entries[path] = (number, kept.union(kinds))
   }

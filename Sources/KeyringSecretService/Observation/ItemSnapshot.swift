@@ -38,7 +38,7 @@ struct ItemSnapshot {
     if let key = item?.key { paths[key, default: []].insert(path) }
   }
 
-  /// Makes items count as changed when they're next compared, even if they look the same.
+  /// Reports items as changed when they're next compared, even if they look the same.
   ///
   /// - Parameter isDoubtful: A closure that returns `true` for an item that may have changed without a signal.
   mutating func doubt(where isDoubtful: (ObjectPath, KnownItem) -> Bool) {

@@ -263,7 +263,7 @@ final class ObservedCollection {
     return true
   }
 
-  /// Records that items are gone that a reader may have seen.
+  /// Records that items were deleted that a reader may have seen.
   ///
   /// Nobody knows the keys of those that were never read here.
   private func lose(_ items: Set<ObjectPath>) {

@@ -85,7 +85,7 @@ extension DBusError {
       || remoteName == "org.freedesktop.DBus.Error.NameHasNoOwner"
   }
 
-  /// Returns `true` if the object of a message doesn't exist or is gone.
+  /// Returns `true` if the object of a message doesn't exist.
   ///
   /// Items and collections come and go.
   func isUnknownObject(of message: MethodCall) -> Bool {
@@ -96,7 +96,7 @@ extension DBusError {
   /// Whether the provider rejected an argument.
   var isInvalidArgument: Bool { remoteName == "org.freedesktop.DBus.Error.InvalidArgs" }
 
-  /// Returns `true` if a message was refused because something is gone or locked.
+  /// Returns `true` if a message was refused because something was deleted or is locked.
   ///
   /// A closer look is needed then.
   func isRefusal(of message: MethodCall) -> Bool {

@@ -25,7 +25,7 @@
 ///   compares the account before this package's private attribute only if the account comes first in the
 ///   message.
 /// - Labels: gnome-keyring 42.1 crashes when a label is set while other programs replace and remove the item.
-/// - Secrets: KWallet 5.103 refuses a whole group if one of its items is gone. gnome-keyring 42 ends with
+/// - Secrets: KWallet 5.103 refuses a whole group if one of its items was deleted. gnome-keyring 42 ends with
 ///   its connection, which an answer above 64 MiB ends. KWallet and KeePassXC corrupt bytes that are
 ///   declared as text if they aren't text. KWallet 5.103 also cuts them at a NUL, and removes a byte order
 ///   mark.
@@ -312,10 +312,10 @@ extension Provider {
 // MARK: - Errors
 
 extension Provider {
-  /// The D-Bus names of the errors for an object that doesn't exist or is gone.
+  /// The D-Bus names of the errors for an object that doesn't exist.
   ///
-  /// The first name is from the specification. gnome-keyring 42 reports `UnknownMethod` for an item or a
-  /// collection that is gone, and KeePassXC 2.7.4 reports `UnknownInterface`.
+  /// The first name is from the specification. gnome-keyring 42 reports `UnknownMethod` for a deleted item or
+  /// collection, and KeePassXC 2.7.4 reports `UnknownInterface`.
   static let errorsOfMissingObjects: Set = [
     "org.freedesktop.Secret.Error.NoSuchObject",
     "org.freedesktop.DBus.Error.UnknownObject",
@@ -339,7 +339,7 @@ extension Provider {
 
   /// The D-Bus names of the errors with which providers refuse to read any secret, because of one item.
   ///
-  /// KWallet 5.103 reports an invalid argument for an item that is gone. KeePassXC 2.7.4 locks items for
+  /// KWallet 5.103 reports an invalid argument for a deleted item. KeePassXC 2.7.4 locks items for
   /// each program separately.
   static let refusalsToReadSecrets = errorsOfMissingObjects.union([
     errorOfLockedObject, "org.freedesktop.DBus.Error.InvalidArgs",

@@ -20,7 +20,7 @@ extension SecretSession {
   ///   - prompt: The prompt.
   ///   - collections: The collections that the prompt unlocks, if there is nothing else that it does.
   ///   - deadline: The deadline of the call.
-  /// - Returns: The outcome, or `nil` if the prompt doesn't exist or is gone.
+  /// - Returns: The outcome, or `nil` if the prompt doesn't exist.
   /// - Throws: `DBusError` if the provider leaves or the deadline passes.
   func show(
     _ prompt: ObjectPath, unlocking collections: [ObjectPath] = [], until deadline: Deadline

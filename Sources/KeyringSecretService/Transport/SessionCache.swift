@@ -117,8 +117,8 @@ final class SessionCache: Sendable {
   /// - Parameters:
   ///   - address: The address of the bus, or `nil` for the session bus.
   ///   - start: The start of the call, in microseconds of the monotonic clock.
-  /// - Returns: The name of the keyring if it was already silent before this call, or `nil` otherwise. Calls that
-  ///   were in progress at the same time count as one.
+  /// - Returns: The name of the keyring if it was already silent before this call, or `nil` otherwise. Calls at
+  ///   the same time notice one silence.
   func noteSilence(at address: String?, since start: Int64) -> String? {
     let first = silences.withLock { silences in
       let first = silences[address] ?? ThreadExecutor.now

@@ -38,10 +38,10 @@ package final class ProgressReporter: Sendable {
       state.latest = (completed, total)
       return !exchange(&state.isQueued, with: true)
     }
-    if mustBegin { BlockingPool.shared.run { self.tell() } }
+    if mustBegin { BlockingPool.shared.run { self.callHandler() } }
   }
 
-  private func tell() { while let next = next() { handler(next.completed, next.total) } }
+  private func callHandler() { while let next = next() { handler(next.completed, next.total) } }
 
   /// Returns the progress that the thread has to report next, or `nil` if there is none.
   private func next() -> (completed: Int, total: Int)? {

@@ -9,12 +9,12 @@ internal import CKeyringLinux
 
 /// A variable of the process's environment.
 ///
-/// An empty variable counts as not set, as the
+/// An empty variable is treated as not set, as the
 /// [XDG Base Directory Specification](https://specifications.freedesktop.org/basedir-spec/latest/) says. Like all
 /// code that reads the environment, this isn't safe while another thread changes it.
 ///
-/// In a program that has more rights than its caller, such as a setuid program, no variable counts as set, and `HOME` is
-/// the home that the system knows.
+/// In a program that has more rights than its caller, such as a setuid program, no variable is treated as set, and
+/// `HOME` is the home that the system knows.
 package enum EnvironmentVariable {
   /// Whether the program has more rights than the caller, who has chosen its environment.
   package static let isOfCaller: Bool = {

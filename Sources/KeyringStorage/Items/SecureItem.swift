@@ -111,7 +111,7 @@ public struct SecureItem: Sendable, Equatable {
 extension SecureItem {
   /// Returns `true` if this item and one that was found under another key are the same item of another program.
   ///
-  /// If it were removed under one of the keys, it would be gone under both.
+  /// If it were removed under one of the keys, it would be removed under both.
   package func isSame(as other: SecureItem) -> Bool {
     isShared && other.isShared && key.mayShareItem(with: other.key)
   }

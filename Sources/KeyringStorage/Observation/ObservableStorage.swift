@@ -65,7 +65,7 @@ extension ObservableStorage {
   /// Returns a stream of the changes to items from now on, by any program.
   ///
   /// Changes wait in the stream until you read them. If you read slowly, you get one change for each item, which may be
-  /// the removal of an item that you weren't told of before.
+  /// the removal of an item that you weren't notified of before.
   ///
   /// - Parameter query: The items whose changes to report. An item is compared by its key alone, so a query
   ///   with a label, times or a limit is refused, and attributes that aren't parts of a key match no item. An

@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// An observer of a storage, and the events that it hasn't been told of.
+/// An observer of a storage, and the events that it hasn't been notified of.
 ///
 /// No one waits for a closure of the app. A thread of the library's own calls it with one event after the other. A
 /// closure of the library returns at once, so the thread that reports an event calls it.

@@ -133,7 +133,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
   ///
   /// Requires an ``/KeyringStorage/ObservableStorage``.
   case observersMayUseTheStorage
-  /// Reads, writes and other observers wait for no observer, which is told of the changes in their order afterwards.
+  /// Reads, writes and other observers wait for no observer, which is notified of the changes in their order afterwards.
   ///
   /// Requires an ``/KeyringStorage/ObservableStorage``.
   case nobodyWaitsForObservers

@@ -3,7 +3,7 @@
 #if os(Linux)
 package import KeyringStorage
 
-/// The writes of one item, and what observers were told of it and have read.
+/// The writes of one item, the events that observers got, and the values that they have read.
 ///
 /// One writer follows another, and none writes a value again. Between two rests, the entries of the observers may come
 /// before those of the writes, because a writer in another process reports a write later.
@@ -11,7 +11,7 @@ package struct ObservationHistory: Sendable {
   package enum Entry: Hashable, Sendable {
     /// A write of a value, or a removal.
     case wrote(String?, Outcome)
-    /// An event that an observer was told.
+    /// An event that an observer got.
     case told(_ observer: String, StorageEvent)
     /// A value that an observer has read, or `nil` if there was none.
     case read(_ observer: String, String?)
@@ -32,11 +32,11 @@ package struct ObservationHistory: Sendable {
     case backInTime(_ observer: String, String?)
     /// An observer has read what nobody has written, or what a writer was told had failed.
     case neverWritten(_ observer: String, String?)
-    /// An observer has read another value last, and wasn't told of this one.
+    /// An observer has read another value last, and wasn't notified of this one.
     case missed(_ observer: String, String?)
-    /// An observer was told of an interruption and not of its end.
+    /// An observer was notified of an interruption and not of its end.
     case notResumed(_ observer: String)
-    /// An observer was told of a change that an item can't have after the one before.
+    /// An observer was notified of a change that an item can't have after the one before.
     case contradiction(_ observer: String, ItemChange)
   }
 
@@ -57,7 +57,7 @@ package struct ObservationHistory: Sendable {
     var position = 0
     var last: String?
     var isInterrupted = false
-    /// Whether there is an item, by what the observer was told.
+    /// Whether there is an item, by the events that the observer got.
     var isThere: Bool?
   }
 

@@ -8,7 +8,7 @@ internal import Testing
 
 /// Observers of one item, while writers and keyrings are killed.
 ///
-/// They do what apps do: they read the item after they were told of a change, and keep what they have read.
+/// They do what apps do: they read the item after they were notified of a change, and keep what they have read.
 package final class ObservationTrial: Sendable {
   private struct State {
     var history: ObservationHistory
@@ -60,7 +60,7 @@ package final class ObservationTrial: Sendable {
   /// - Parameters:
   ///   - storage: The storage.
   ///   - name: A name for both.
-  ///   - readsAlways: `true` to add a reader that also reads without being told, as from a cache.
+  ///   - readsAlways: `true` to add a reader that also reads without being notified, as from a cache.
   /// - Throws: An error if the storage can't be observed.
   package func observe(
     _ storage: some ObservableStorage, as name: String, readsAlways: Bool = false
@@ -111,7 +111,7 @@ package final class ObservationTrial: Sendable {
       do throws(SecureStorageError) {
         let value = try await storage.password(for: key)
         return state.withLock { state in
-          // A reader that isn't told reads the same value often.
+          // A reader that isn't notified reads the same value often.
           if state.last[name] != .some(value) { state.take(.read(name, value)) }
         }
       } catch {

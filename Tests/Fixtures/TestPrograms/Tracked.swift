@@ -4,7 +4,7 @@
 internal import Observation
 internal import Synchronization
 
-/// A read with `withObservationTracking`, and the number of times that its reader was told of a change.
+/// A read with `withObservationTracking`, and the number of times that its reader was notified of a change.
 package final class Tracked<Value: Sendable>: Sendable {
   private final class Tellings: Sendable { let count = Atomic(0) }
 
@@ -24,7 +24,7 @@ package final class Tracked<Value: Sendable>: Sendable {
 
   package var count: Int { tellings.count.load(ordering: .relaxed) }
 
-  /// Waits until the reader is told.
+  /// Waits until the reader is notified.
   package func wasTold() async -> Bool { await waitUntil { count > 0 } }
 }
 #endif

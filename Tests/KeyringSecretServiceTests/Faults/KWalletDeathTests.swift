@@ -138,7 +138,7 @@ struct KWalletDeathTests {
   /// KWallet 5.103 to 6.30 keep the attributes and the times of an item whose secret isn't on disk.
   ///
   /// The item has just changed. ``ObservationRestartTests`` has older ones.
-  @Test func `an observer is told of an item that has lost its secret`() throws {
+  @Test func `an observer is notified of an item that has lost its secret`() throws {
     let service = PrivateSession.newService()
     let keys = ["lost", "kept"].map { ItemKey.password(service: service, account: $0) }
     try storage.setPassword("kept", for: keys[1])

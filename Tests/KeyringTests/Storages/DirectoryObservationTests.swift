@@ -127,7 +127,7 @@ import Testing
     observation.cancel()
   }
 
-  /// The events of an observer wait for each other, so it reads before the cache is told.
+  /// The events of an observer wait for each other, so it reads before the cache is notified.
   @Test func `a read of several keys in an observer mixes no versions`() throws {
     let secrets = try MountedSecrets()
     try secrets.write(["first": "1", "second": "1"])

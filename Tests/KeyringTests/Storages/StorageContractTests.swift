@@ -385,7 +385,7 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
   ) throws(SecureStorageError) -> StorageSubscription {
     if fault == .waitsForObservers { return try base.observeForLibrary(query, observer) }
     if fault == .reportsToThoseWhoHaveLeft {
-      // Each of those who stay may be told before those who have left, unless all are told during the change.
+      // Each of those who stay may be notified before those who have left, unless all are notified during the change.
       saved.keep(try base.observeForLibrary(query, observer))
       return StorageSubscription {}
     }

@@ -6,7 +6,7 @@ public import Observation
 
 /// The content of the window, and what the user can do there.
 ///
-/// Track it with `Observations` or `withObservationTracking` to be told of each change, also of the account and the
+/// Track it with `Observations` or `withObservationTracking` to be notified of each change, also of the account and the
 /// token, by any program.
 ///
 /// The model isn't bound to a thread or an actor. Its asynchronous methods run where their caller runs: on

@@ -21,7 +21,7 @@ extension FirstAvailableStorage {
       }
     }
     // If several threads ask at the same time, the first one decides for all.
-    let outcome = decision.state.withLock { state -> (selection: Selection, mustTell: Bool)? in
+    let outcome = decision.state.withLock { state -> (selection: Selection, mustNotify: Bool)? in
       if state.generation != generation { return nil }
       let selection = state.selection ?? found
       defer { state.isTold = true }
@@ -31,7 +31,7 @@ extension FirstAvailableStorage {
     }
     // Someone has selected another storage, or forgotten the selection, in the meantime.
     guard let outcome else { return try await selection(for: operation) }
-    if outcome.mustTell { tell(outcome.selection) }
+    if outcome.mustNotify { notify(outcome.selection) }
     return outcome.selection
   }
 
@@ -142,7 +142,7 @@ extension FirstAvailableStorage {
 
   // MARK: - Another available storage
 
-  private func tell(_ selection: Selection) {
+  private func notify(_ selection: Selection) {
     if let handler { return handler(selection) }
     StandardError.write("Secrets are in \(selection). \(howToUseAnother)".inOneLine + "\n")
   }

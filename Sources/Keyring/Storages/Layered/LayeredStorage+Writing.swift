@@ -7,7 +7,7 @@ extension LayeredStorage {
   ///
   /// - Parameters:
   ///   - item: The key, and the parts to store under it.
-  ///   - mode: The save mode. An item of any layer counts as existing.
+  ///   - mode: The save mode. An item exists if any layer has it.
   /// - Throws: `.readOnly` if there is no writing layer, or if a layer before it has the item; the errors of
   ///   the writing layer; or the error of a layer that can't say whether it has the item.
   public func saveWithoutBlocking(

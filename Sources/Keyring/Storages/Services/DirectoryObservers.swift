@@ -8,7 +8,7 @@ internal import Synchronization
 final class DirectoryObservers: Sendable {
   private let mapping: ServiceKeyMapping
   private let observers = FileObservers()
-  /// The files when the observers were last told of changes, whose events are collected under this lock.
+  /// The files when the observers were last notified of changes, whose events are collected under this lock.
   private let known = Mutex<SecretsInventory?>(nil)
 
   init(_ mapping: ServiceKeyMapping) { self.mapping = mapping }
@@ -18,7 +18,7 @@ final class DirectoryObservers: Sendable {
     !observers.list.isEmpty && Self.reportsChanges(path)
   }
 
-  /// The files that observers were last told of, or `nil` if there are no observers.
+  /// The files of which observers were last notified, or `nil` if there are no observers.
   var files: [String: Int?]? { observers.list.isEmpty ? nil : known.withLock { $0?.files } }
 
   /// Returns `true` if the system reports each change in a directory.
@@ -64,14 +64,14 @@ final class DirectoryObservers: Sendable {
     }
   }
 
-  /// Tells observers of changes that a read has met before they were told.
+  /// Notifies observers of changes that a read has met before they were notified.
   ///
   /// After the read, a cache holds nothing of another version.
   ///
   /// - Parameters:
   ///   - path: The path of the directory.
   ///   - reads: The hashes of the files that were read; `nil` for missing ones.
-  ///   - before: The files that observers had been told of before the read.
+  ///   - before: The files that observers had been notified of before the read.
   /// - Throws: `FileFailure` if a file is missing because the directory isn't mounted any more.
   func compare(
     _ path: String, _ reads: [String: Int?], since before: [String: Int?]
@@ -107,13 +107,13 @@ final class DirectoryObservers: Sendable {
     [.password, .value, .credentials].compactMap { mapping.key(name, $0) }
   }
 
-  /// Looks for changes and tells observers of them, or returns `false` if the files can't be read.
+  /// Looks for changes and notifies observers of them, or returns `false` if the files can't be read.
   @discardableResult
   private func look(at path: String, _ isWatched: Bool? = nil) -> Bool {
     defer { observers.list.deliver() }
     return known.withLock { known in
       if observers.list.isEmpty {
-        // Observers that are added later haven't been told of an interruption.
+        // Observers that are added later haven't been notified of an interruption.
         known = nil
         observers.report(isReadable: true, isWatched: isWatched)
         return true
