@@ -11,10 +11,10 @@ extension AppleKeychainStorage {
     let prompt: String?
     let interaction: Interaction
 
-    /// Returns the data protection keychain, which every device has, and macOS beside the other one.
+    /// Returns the data protection keychain.
     ///
-    /// On macOS, the program needs an entitlement: it's signed with an application identifier or an access
-    /// group.
+    /// macOS has the file-based one as well. There, the program needs an entitlement for this one: it's signed with an
+    /// application identifier or an access group.
     ///
     /// - Parameters:
     ///   - accessGroup: The group of the items whose key names none. The default is the program's first

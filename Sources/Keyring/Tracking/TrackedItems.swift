@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The items of the process that someone tracks.
 ///
-/// An item stays here until the first change after which no one reads it again.
+/// An item stays here until a change is followed by no read.
 enum TrackedItems {
   private struct State: Sendable {
     var items: [ItemKey: [TrackedItem]] = [:]
@@ -57,10 +57,10 @@ enum TrackedItems {
 
   // MARK: - Reading
 
-  /// Lets the one who tracks this read know of the next change.
+  /// Registers this read with Observation.
   ///
-  /// Begin to track an item before you read it. A reader that never comes back can't be told from one that waits. So
-  /// if there are too many items, all of their readers are asked to read again, as after a change.
+  /// Begin to track an item before you read it. Observation can't say that a reader has left. If there are too
+  /// many items, everyone is notified once, and those who still read come back.
   ///
   /// - Parameters:
   ///   - key: The key of the item.

@@ -168,11 +168,11 @@ final class StoredItem {
       || (created, label) == (other.created, other.label)
   }
 
-  /// Returns `true` if this item is valid rather than another one with the same key.
+  /// Returns `true` if this item wins over another with the same key.
   ///
   /// The order is total, so that every program that finds both items uses the same one. This package's own
   /// item comes before another program's, as in a search by key. Of two items that were created at the same moment, the
-  /// first is valid. The second is removed by the process that created it, so it's never read.
+  /// first wins. The second is removed by the process that created it, so it's never read.
   func replaces(_ other: StoredItem) -> Bool {
     if isOwn != other.isOwn { return isOwn }
     if revision != other.revision { return revision > other.revision }

@@ -80,9 +80,9 @@ final class SignalLoop {
     }
   }
 
-  /// The time at which items are compared again, or never if each change is heard, or only caches observe.
+  /// The time of the next poll: only if the provider changes items silently and someone other than a cache observes.
   ///
-  /// A cache has a lifetime for what it can't hear.
+  /// A cache has a lifetime for such changes.
   private var nextLookNeeded: Deadline {
     provider?.changesSilently == true && observed.values.contains { $0.query != nil }
       ? nextLook : .never

@@ -7,10 +7,9 @@ internal import KeyringStorage
 extension DBusError {
   /// The error code for a failure while connecting to the bus.
   ///
-  /// There is no bus only if the address leads to none, or to another user's bus, to which this program may
-  /// not connect. If the program has too many open files, or the bus too many connections, that says
-  /// nothing about the contents of the keyring. Some buses accept a connection above their limit, and close
-  /// it at once.
+  /// It's `.noSessionBus` if nothing listens at the address, or another user's bus does. Too many open files of the
+  /// program, or connections of the bus, say nothing about the contents of the keyring. Some buses accept a connection
+  /// above their limit, and close it at once.
   var codeWhileConnecting: SecureStorageError.Code {
     if let isOfMissingLibrary { return isOfMissingLibrary ? .noProvider : .other }
     if self === DBusError.networkAddress { return .notEncrypted }

@@ -4,9 +4,9 @@
 public import KeyringStorage
 
 extension SecretServiceStorage: AsynchronousStorage {
-  /// The promise of every keyring that was locked or ended by its own command: no change is lost.
+  /// The durability: changes survive a regular end of the keyring.
   ///
-  /// A crash may lose the last changes, and so may a logout that doesn't wait for the keyring.
+  /// A crash may lose the last ones, and so may a logout that doesn't wait for the keyring.
   ///
   /// The items of the session collection are temporary.
   public var durability: StorageDurability {

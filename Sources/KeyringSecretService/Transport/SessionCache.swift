@@ -27,7 +27,7 @@ final class SessionCache: Sendable {
   }
 
   private let state = Mutex(State())
-  /// The end of the first of the last calls on each bus, all of which the keyring didn't answer in time.
+  /// For each bus, when the current run of unanswered calls began.
   private let silences = Mutex<[String?: Int64]>([:])
 
   /// Returns the open session with the provider on a bus, or opens one.

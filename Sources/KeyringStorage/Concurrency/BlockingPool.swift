@@ -102,7 +102,7 @@ extension SecureStorage {
   ///
   /// - Parameters:
   ///   - operation: The operation that errors name.
-  ///   - isAsking: `true` if the operation doesn't throw if it has to ask the user.
+  ///   - isAsking: Whether the operation may ask the user.
   ///   - body: The operation. ``CancellationSignal/current`` cancels it.
   /// - Returns: The result of the operation.
   /// - Throws: The errors of the operation, and `.canceled`.

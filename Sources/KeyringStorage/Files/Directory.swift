@@ -30,9 +30,7 @@ package struct Directory: Sendable {
     "\(path)/\(Self.temporaryPrefix)\(String.randomToken())"
   }
 
-  /// The directory itself if it exists, and the nearest existing one above it otherwise.
-  ///
-  /// The first missing directory would be created in the latter.
+  /// The directory itself, or else the nearest ancestor that exists.
   package var nearestExisting: Directory {
     if access(path, F_OK) == 0 || errno != ENOENT || path == "/" || path == "." { return self }
     return Directory(of: path).nearestExisting
