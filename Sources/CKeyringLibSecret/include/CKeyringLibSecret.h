@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// libsecret and GLib, which are loaded when a program first uses the keyring. A program that is linked with
-// them wouldn't start on a machine without them, and couldn't fall back to another storage.
-//
-// The declarations are this package's own, so nobody needs the headers to build it. The functions of a library
-// stay the same under its name, libsecret-1.so.0. All types and functions have names of their own, because an app
-// may use GLib's headers beside these, and Swift's compiler crashes if two modules declare a type in different ways.
+// libsecret and GLib, which are loaded when a program first uses the keyring. Decisions/0001 has the reasons.
 
 #pragma once
 

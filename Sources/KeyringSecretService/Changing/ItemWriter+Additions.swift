@@ -6,9 +6,8 @@ internal import KeyringStorage
 extension ItemWriter {
   /// Runs a closure while no other program on the bus adds an item under the same key.
   ///
-  /// The provider has no "create if absent". Programs that add an item take turns by owning a name on its bus, which
-  /// the bus takes away from a program that ends. A sandbox may refuse the name, and a program may keep it for too long.
-  /// The item is then added without a turn.
+  /// The program owns a name on the provider's bus meanwhile (Decisions/0003). If it can't get the name, or not in time,
+  /// the closure runs all the same.
   ///
   /// - Parameters:
   ///   - key: The key of the item.

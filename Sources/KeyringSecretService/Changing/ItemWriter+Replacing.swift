@@ -151,8 +151,7 @@ extension ItemWriter {
 
   /// Replaces an item with one that has other attributes.
   ///
-  /// At every moment there is a complete item, and never a mixture of both. If secrets are written late, the
-  /// replaced item stays. Another program's item becomes this package's then, as the
+  /// If secrets are written late, the replaced item stays. Another program's item becomes this package's then, as the
   /// predecessor of the new one. If it can't become this package's, the new item has a mark.
   private func replaceWithNewAttributes(
     _ stored: StoredItem, by item: SecureItem, _ attributes: [String: String], _ secret: Secret,

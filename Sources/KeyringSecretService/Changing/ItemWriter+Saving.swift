@@ -5,11 +5,7 @@ internal import KeyringFoundation
 internal import KeyringStorage
 
 extension ItemWriter {
-  /// Stores an item.
-  ///
-  /// The secret of an item changes in one message, so the old item or the new one is there at every moment.
-  /// If attributes change with the secret, such as a credential's login, the new item is created before the
-  /// old one is deleted. The new item has a higher revision, so a reader that finds both uses the new one.
+  /// Stores an item, so that the old one or the new one is there at every moment (Decisions/0002).
   func save(_ item: SecureItem, mode: SaveMode) async throws(SecureStorageError) {
     let extra = item.attributes ?? [:]
     try refuseUnusable(
@@ -144,8 +140,6 @@ extension ItemWriter {
   }
 
   /// Returns `true` if an addition was the first of several concurrent ones.
-  ///
-  /// The check is necessary because the provider has no "create if absent".
   private func isFirst(
     _ path: ObjectPath, under key: ItemKey
   ) async throws(SecureStorageError) -> Bool {

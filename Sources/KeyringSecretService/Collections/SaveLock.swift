@@ -4,10 +4,7 @@
 internal import KeyringStorage
 internal import Synchronization
 
-/// A lock that keeps two calls of the process from saving under the same key at the same time.
-///
-/// The Secret Service has no "create if absent". Between the search that finds nothing and the creation,
-/// another call's item would go unnoticed.
+/// A lock that keeps two calls of the process from saving under the same key at the same time (Decisions/0003).
 struct SaveLock {
   private static let all = Mutex<[ItemKey: SaveLock]>([:])
 

@@ -8,8 +8,7 @@ extension ItemKey {
   /// The value of this package's private attribute: the kind, the schema if the key names one, and the names of
   /// the key's parts.
   ///
-  /// Providers replace by subset: creating an item with {service} overwrites one with {service, username}.
-  /// With this attribute in every item, no key's attributes are a subset of another's.
+  /// Decisions/0004 has the reasons.
   private var signature: String {
     "\(storedKind):\(attributes.keys.sorted().joined(separator: ","))"
   }

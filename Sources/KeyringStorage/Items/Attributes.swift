@@ -33,7 +33,7 @@ package enum AttributeName {
 
   /// The kind of an item and the names of its key's parts, in an attribute of this package.
   ///
-  /// This attribute ensures that no item's attributes are a subset of another item's attributes.
+  /// With it, no item's attributes are a subset of another item's.
   package static let key = "swift-keyring:key"
   /// The revision of an item, in an attribute of this package.
   ///
