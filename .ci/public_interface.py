@@ -56,6 +56,7 @@ if changes:
     print("The public interface has changed:", *changes, sep="\n", file=sys.stderr)
     print(
         "A line that is gone (-) breaks code that uses it. If you want that, list it in CHANGELOG.md as a breaking"
-        " change. Then run .ci/check-public-api --update.", file=sys.stderr)
+        " change. A new type (+) is also in the topics of its module, and a declaration that needs a trait in the module's"
+        " WithoutTrait.swift, with its types and conformances. Then run .ci/check-public-api --update.", file=sys.stderr)
     sys.exit(1)
 print(f"{len(lines)} public declarations are as listed in {listed}")

@@ -57,7 +57,7 @@ def check(*arguments):
     for name in above:
         print(f"The operation {name} takes more instructions than recorded, by more than {TOLERANCE:.0%}.")
     if above:
-        print("If that is meant, record it with .ci/check-instructions --update.")
+        print("If that is meant, record it with .ci/check-instructions --update, and give the reason in the commit.")
     return 1 if above else 0
 
 
