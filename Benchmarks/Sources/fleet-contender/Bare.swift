@@ -10,7 +10,7 @@ import NIOPosix
 import NIOSSL
 
 /// A node of the cluster, asked by the same HTTP client without the library.
-struct BareNode: Sendable {
+final class BareNode {
   private let client: HTTPClient
 
   /// The thread of the connections, one as in the library.
@@ -27,6 +27,8 @@ struct BareNode: Sendable {
     configuration.httpVersion = .http1Only
     client = HTTPClient(eventLoopGroup: Self.thread, configuration: configuration)
   }
+
+  deinit { try? client.syncShutdown() }
 
   /// Sends a request, and returns the bytes of the reply.
   func send(_ path: String, _ body: ByteBuffer) throws -> ByteBuffer {
