@@ -43,6 +43,10 @@ class CountingTests(unittest.TestCase):
         calls = [MARK] * 3 + [sends(100), receives(type=4), sends(100), receives(), receives(), MARK]
         self.assertEqual(messages.between_marks(calls, "getppid").waits, 1)
 
+    def test_an_answer_to_an_earlier_call_ends_no_wait(self):
+        calls = [MARK, MARK, sends(10), MARK, receives(), sends(100), receives(), sends(100), receives(), MARK]
+        self.assertEqual(messages.between_marks(calls, "getppid").waits, 2)
+
     def test_a_call_that_another_thread_interrupts_is_whole(self):
         trace = ["7 sendmsg(5, <unfinished ...>\n", "8 getppid() = 7\n", "7 <... sendmsg resumed>) = 9\n"]
         self.assertEqual(list(messages.finished(trace)), ["getppid() = 7", "sendmsg(5,) = 9"])
