@@ -3,7 +3,6 @@
 
 import PackageDescription
 
-let file = TargetDependencyCondition.when(traits: ["EncryptedFile"])
 let fleet = TargetDependencyCondition.when(traits: ["Fleet"])
 
 // This is a separate package, so that the benchmarks add no target and no dependency to the library.
@@ -11,17 +10,15 @@ let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
   traits: [
-    .trait(name: "EncryptedFile", description: "The contender also measures the encrypted file."),
     .trait(name: "Fleet", description: "The product fleet-contender."),
     // The gate leaves out the fleet, whose dependencies take longer to compile than everything else.
-    .default(enabledTraits: ["EncryptedFile", "Fleet"]),
+    .default(enabledTraits: ["Fleet"]),
   ],
   dependencies: [
     .package(
       name: "swift-keyring", path: "..",
       traits: [
-        .defaults, .trait(name: "EncryptedFile", condition: .when(traits: ["EncryptedFile"])),
-        .trait(name: "Etcd", condition: .when(traits: ["Fleet"])),
+        .defaults, "EncryptedFile", .trait(name: "Etcd", condition: .when(traits: ["Fleet"])),
       ]),
     // The fleet's bare requests use the same HTTP client as the library.
     .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
@@ -35,7 +32,7 @@ let package = Package(
       dependencies: [
         "Contending",
         .product(name: "Keyring", package: "swift-keyring"),
-        .product(name: "KeyringFile", package: "swift-keyring", condition: file),
+        .product(name: "KeyringFile", package: "swift-keyring"),
         .product(name: "KeyringStorage", package: "swift-keyring"),
       ]),
     .executableTarget(

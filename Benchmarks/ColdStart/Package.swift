@@ -11,9 +11,7 @@ let package = Package(
   dependencies: [.package(name: "swift-keyring", path: "../..")],
   targets: [
     .executableTarget(
-      name: "cold-start", dependencies: [.product(name: "Keyring", package: "swift-keyring")]),
-    // The program that shows what a start costs without this library.
-    .executableTarget(name: "empty"),
+      name: "cold-start", dependencies: [.product(name: "Keyring", package: "swift-keyring")])
   ],
   swiftLanguageModes: [.v6]
 )

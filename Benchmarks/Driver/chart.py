@@ -4,15 +4,14 @@ import math
 from xml.sax.saxutils import escape
 
 import figures
-import instructions
+from operations import ALL, ON_KEYRING, ONE_QUERY, PROPERTY, READ_ALL, STATIC_PROGRAM, SWIFT_PROGRAM
 from report import digits
 from targets import TARGETS
-from works import WORKS
 
-SHOWN = ["read", "absent", "write", "create", "remove", "items", "settings", "cold-start"]
+OUR_NAMES = {PROPERTY, ONE_QUERY, READ_ALL, SWIFT_PROGRAM, STATIC_PROGRAM}
 LABELS, BARS, ROW, MARGIN = 290, 470, 20, 16
 LOWEST, HIGHEST = 0.05, 50.0
-OURS, THEIRS, FLOOR, TARGET, TEXT = "#d9480f", "#868e96", "#2b8a3e", "#1864ab", "#212529"
+OURS, THEIRS, TARGET, TEXT = "#d9480f", "#868e96", "#1864ab", "#212529"
 
 
 def x(ratio):
@@ -45,32 +44,19 @@ def bar(top, name, ratio, color, target):
     return parts
 
 
-def target(work, case, contender, reference):
-    """Returns the most that a target allows, or None."""
-    for target in TARGETS:
-        if (target.work, target.case, target.contender, target.reference) == (work, case, contender, reference):
-            return target.most
-    return None
-
-
 def groups(results):
     """Returns the title, the reference and the bars of each group: name, ratio, color and target."""
-    for name, contenders in results["instructions"].items():
-        operation = instructions.OPERATIONS[name]
-        reference = operation.reference
-        if not reference:
-            continue
-        yield f"{operation.title}: instructions", reference, [
-            (contender, instructions.ratio(contenders, contender, reference),
-             FLOOR if contender == instructions.FLOOR else THEIRS if contender.startswith("C: ") else OURS,
-             target("instructions", name, contender, reference))
-            for contender in contenders if contender != reference]
-    for work, case in [(work, case) for work in SHOWN for case in results[work]]:
-        reference = case["reference"]
-        yield ": ".join(filter(None, [WORKS[work].title, case["title"], "time"])), reference, [
-            (name, figures.ratio(case, name, reference), OURS if name in case["ours"] else THEIRS,
-             target(work, case["title"], name, reference))
-            for name in case["times"] if name != reference]
+    most = {(target.operation, target.what, target.contender, target.reference): target.most for target in TARGETS}
+    for what in ("instructions", "time"):
+        for name in [*ON_KEYRING, "cold-start"]:
+            reference = ALL[name].reference
+            found = results[name]
+            if what not in found[reference]:
+                continue
+            yield f"{ALL[name].title}: {what}", reference, [
+                (contender, figures.ratio(own, found[reference], what),
+                 OURS if contender in OUR_NAMES else THEIRS, most.get((name, what, contender, reference)))
+                for contender, own in found.items() if contender != reference and what in own]
 
 
 def chart(results):
@@ -89,7 +75,7 @@ def chart(results):
         grid.append(text(x(ratio), 60, f"{ratio:g}", "middle"))
     width, height = LABELS + BARS + 60 + MARGIN, top + MARGIN
     title = "Instructions and time of an operation relative to C, on a logarithmic scale. Left is less."
-    colors = "Orange: this library. Blue: its target. Green: the same messages by GLib alone. Gray: others."
+    colors = "Orange: this library. Blue: its target. Gray: others."
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'font-family="sans-serif" font-size="12" fill="{TEXT}">',

@@ -1,6 +1,7 @@
 """The contenders: processes that get their orders from a pipe, and programs that run and exit."""
 
 import os
+import random
 import subprocess
 import time
 
@@ -15,18 +16,12 @@ class Worker:
     The process measures the times itself, so they don't include the pipe or the driver.
     """
 
-    def __init__(self, name, command, most=1_000):
+    def __init__(self, name, command):
         self.name = name
-        self.command = command
-        self.most = most  # the maximum number of operations in a round
-        self.process = None
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def measure(self, operations):
         """Returns the nanoseconds that each operation took."""
-        operations = min(operations, self.most)
-        if self.process is None:
-            self.process = subprocess.Popen(
-                self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         try:
             self.process.stdin.write(f"{operations}\n")
             self.process.stdin.flush()
@@ -37,15 +32,7 @@ class Worker:
             raise Failure(f"{self.name} didn't return all times")
         return times
 
-    def most_memory(self):
-        """Returns the peak memory of the process in bytes."""
-        with open(f"/proc/{self.process.pid}/status") as status:
-            lines = dict(line.split(":", 1) for line in status)
-        return int(lines["VmHWM"].split()[0]) * 1024
-
     def close(self):
-        if self.process is None:
-            return
         self.process.stdin.close()
         if self.process.wait() != 0:
             raise Failure(f"{self.name} ended with status {self.process.returncode}")
@@ -54,11 +41,11 @@ class Worker:
 class Program:
     """A program that reads one password and exits. Its time is from its start until it has exited."""
 
-    def __init__(self, name, command, expected, given=""):
+    def __init__(self, name, command, given, expected):
         self.name = name
         self.command = command
-        self.expected = expected
         self.given = given
+        self.expected = expected
 
     def measure(self, operations):
         """Returns the nanoseconds that each run took."""
@@ -80,9 +67,27 @@ class Program:
         end = time.monotonic_ns()
         os.close(given)
         os.close(reader)
-        if status != 0 or answer.decode().strip() != self.expected:
+        if status != 0 or self.expected not in answer.decode():
             raise Failure(f"{self.name} didn't read the password (status {status})")
         return end - start
 
     def close(self):
         pass
+
+
+def timed(contenders, rounds, operations, warm):
+    """Returns the nanoseconds of each operation, by contender and round.
+
+    Other load on the machine slows down all contenders of a round in the same way. Their order changes from
+    round to round.
+    """
+    times = {contender.name: [] for contender in contenders}
+    for contender in contenders:
+        # This takes care of everything that a contender does only once.
+        contender.measure(warm)
+    for _ in range(rounds):
+        for contender in random.sample(contenders, len(contenders)):
+            times[contender.name].append(contender.measure(operations))
+    for contender in contenders:
+        contender.close()
+    return times

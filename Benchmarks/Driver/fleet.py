@@ -10,11 +10,10 @@ import signal
 import subprocess
 import time
 
-import measuring
-from contenders import Failure, Worker
-from works import DICTIONARY, SWIFT, Case, Work
+from contenders import Failure, Worker, timed
+from operations import BUILD, DICTIONARY
 
-CONTENDER = SWIFT / "fleet-contender"
+CONTENDER = BUILD / "benchmarks/release/fleet-contender"
 STORAGE = "EtcdStorage"
 CACHED = "EtcdStorage.cached()"
 BARE = "the same HTTP client alone"
@@ -23,40 +22,35 @@ PROCESSES = 50
 SIZES = [100, 1_000, 10_000]
 WATCHERS = [50, 200, 500, 1_000]
 
+# The contenders of each request, the last of which is the reference, and the operations in a round
+REQUESTS = {
+    "read": ({STORAGE: "read", BARE: "bare-read"}, 20),
+    "write": ({STORAGE: "write"}, 20),
+    "read through the cache": ({CACHED: "read-cached", DICTIONARY: "read-dictionary"}, 20),
+}
+
 
 def measured(quick):
     """Returns the figures of requests, of the way from a write to other processes, and of growth."""
     fill(0, SIZES[0])
-    requests = measuring.measured(Work("", cases), quick)
+    requests = {}
+    for title, (works, operations) in REQUESTS.items():
+        workers = [Worker(name, [CONTENDER, work]) for name, work in works.items()]
+        requests[title] = {
+            name: {"time": times} for name, times in timed(workers, 2 if quick else 40, operations, 3).items()}
     with Followers(5 if quick else PROCESSES) as followers:
-        steady = [followers.rotate() for _ in range(5 if quick else 200)]
+        steady = [latency for _ in range(5 if quick else 200) for latency in followers.rotate()]
     watchers = [watched(count, quick) for count in ([5, 10] if quick else WATCHERS)]
     items = [listed(size, quick) for size in SIZES[:1 if quick else None]]
     # The last measurement costs the cluster a node.
     with Followers(5 if quick else PROCESSES) as followers:
-        dying = timeline(followers, 2 if quick else 10)
-    return {"requests": requests, "steady": steady, "dying": dying, "watchers": watchers,
-            "items": items, "processes": 5 if quick else PROCESSES}
-
-
-def cases(quick):
-    def pair(title, ours, bare, operations):
-        contenders = [contender(STORAGE, ours), contender(BARE, bare)]
-        return Case(title, contenders, BARE, operations)
-
-    yield pair("read", "read", "bare-read", 20)
-    yield pair("write of a known item", "write", "bare-write", 20)
-    yield pair("write of an unknown item", "write-unknown", "bare-write-unknown", 10)
-    yield pair("read of 100 items at once", "read-many", "bare-read-many", 5)
-    cached = [contender(CACHED, "read-cached"), contender(DICTIONARY, "read-dictionary")]
-    yield Case("read through the cache", cached, DICTIONARY, 20)
-
-
-def contender(name, work):
-    return Worker(name, [CONTENDER, work])
+        kill_leader()
+        dying = followers.rotate()
+    return {"requests": requests, "steady": steady, "dying": dying, "watchers": watchers, "items": items}
 
 
 def fill(start, end):
+    """Stores the items from `start` up to but not including `end`."""
     subprocess.run([CONTENDER, "fill", str(start), str(end)], check=True)
 
 
@@ -66,18 +60,18 @@ class Followers:
     def __init__(self, processes, storages=1):
         self.storages = storages
         self.value = 0
-        self.processes = [
-            subprocess.Popen([CONTENDER, "follow", str(storages)], stdin=subprocess.PIPE,
-                             stdout=subprocess.PIPE, text=True) for _ in range(processes)]
+        self.processes = [self.start("follow", str(storages)) for _ in range(processes)]
         for process in self.processes:
             if process.stdout.readline() != "ready\n":
                 raise Failure("a process can't follow the item")
-        self.writer = subprocess.Popen(
-            [CONTENDER, "rotate"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.writer = self.start("rotate")
         # The thread that reads the moments takes processor time only where the processes need none.
         self.reader = concurrent.futures.ThreadPoolExecutor(
             1, initializer=lambda: os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0)))
         self.rotate()
+
+    def start(self, *arguments):
+        return subprocess.Popen([CONTENDER, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __enter__(self):
         return self
@@ -92,39 +86,30 @@ class Followers:
     def ids(self):
         return [process.pid for process in self.processes]
 
-    def write(self):
-        """Writes a new value, and returns the moments at which the write began and ended."""
+    def rotate(self):
+        """Writes a new value, and returns the nanoseconds until each storage had it."""
         self.value += 1
         self.writer.stdin.write(f"{self.value}\n")
         self.writer.stdin.flush()
-        moments = self.writer.stdout.readline().split()
-        if len(moments) != 2:
+        start = self.writer.stdout.readline()
+        if not start:
             raise Failure("a value wasn't written")
-        return tuple(map(int, moments))
-
-    def rotate(self):
-        """Writes a new value, and returns the nanoseconds until each storage had it."""
-        start, _ = self.write()
-        return [arrivals[-1][1] - start for arrivals in self.arrivals()]
+        return [moment - int(start) for moment in self.reader.submit(self.arrivals).result()]
 
     def arrivals(self):
-        """Waits until each storage has the last value.
-
-        Returns, for each storage, the values that it had since the last call, and the moments of their arrivals.
-        """
-        return self.reader.submit(self.read_arrivals).result()
-
-    def read_arrivals(self):
-        storages = []
+        """Waits until each storage has the last value, and returns the moments."""
+        moments = []
         for process in self.processes:
-            arrivals = [[] for _ in range(self.storages)]
-            while not all(of_one and of_one[-1][0] == self.value for of_one in arrivals):
+            waiting = set(range(self.storages))
+            while waiting:
                 words = process.stdout.readline().split()
                 if len(words) != 3:
                     raise Failure("a process doesn't follow the item any more")
-                arrivals[int(words[0])].append((int(words[1]), int(words[2])))
-            storages += arrivals
-        return storages
+                storage, value, moment = map(int, words)
+                if value == self.value and storage in waiting:
+                    waiting.remove(storage)
+                    moments.append(moment)
+        return moments
 
 
 def watched(count, quick):
@@ -150,47 +135,12 @@ def watched(count, quick):
 def listed(size, quick):
     """Returns what a namespace with a number of items costs a process."""
     fill(0 if size == SIZES[0] else SIZES[SIZES.index(size) - 1], size)
-    contenders = [contender(STORAGE, "list"), contender(BARE, "bare-list")]
-    case = Case(f"list of {size:,} items", contenders, BARE, 1, rounds=15, shows_memory=True)
-    lists = measuring.measured(Work("", lambda _: [case]), quick)[0]
     runs = []
     for _ in range(1 if quick else 9):
         answer = subprocess.run([CONTENDER, "first-cached-read"], capture_output=True, text=True, check=True)
         runs.append(list(map(int, answer.stdout.split())))
-    read = contender(STORAGE, "read")
-    times = [time for _ in range(1 if quick else 10) for time in read.measure(20)]
-    read.close()
     first_reads, memories = zip(*runs)
-    return {"items": size, "lists": lists, "first": first_reads, "memory": memories, "read": times}
-
-
-def timeline(followers, seconds):
-    """Writes ten times a second, and kills the leader after a third of the time.
-
-    Returns the moment of the death, and for each write its moment, the time that it took, and the times until the
-    storages had its value, all in nanoseconds.
-    """
-    begin = time.monotonic_ns()
-    death = None
-    moments = {}  # by the value that was written
-    while (now := time.monotonic_ns()) < begin + seconds * 1e9:
-        if death is None and now >= begin + seconds * 1e9 / 3:
-            kill_leader()
-            death = time.monotonic_ns()
-        start, end = followers.write()
-        moments[followers.value] = start, end
-        time.sleep(max(0, now / 1e9 + 0.1 - time.monotonic()))
-    arrivals = followers.arrivals()
-
-    def latency(value, arrivals):
-        # A storage that missed the value had a later one.
-        return next(moment for seen, moment in arrivals if seen >= value) - moments[value][0]
-
-    return {
-        "death": death - begin,
-        "writes": [{"moment": start - begin, "time": end - start,
-                    "latencies": [latency(value, of_one) for of_one in arrivals]}
-                   for value, (start, end) in moments.items()]}
+    return {"items": size, "first": first_reads, "memory": memories}
 
 
 def kill_leader():

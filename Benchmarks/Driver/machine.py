@@ -6,7 +6,7 @@ import platform
 import re
 import subprocess
 
-from works import REPOSITORY
+from operations import REPOSITORY
 
 PACKAGES = [
     "libsecret-1-0", "libglib2.0-0", "gnome-keyring", "dbus-daemon", "libsecret-tools",

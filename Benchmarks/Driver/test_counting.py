@@ -5,38 +5,8 @@ import unittest.mock
 
 import instructions
 import messages
+import operations
 import record
-from works import REPOSITORY
-
-PROFILE = """\
-# callgrind format
-events: Ir
-
-ob=(1) /build/contender
-fl=(1) ???
-fn=(1) main
-0 100
-cob=(2) /usr/lib/libglib-2.0.so.0
-cfn=(2) g_variant_new
-calls=3 0
-0 5000
-+1 20
-
-ob=(2)
-fn=(2)
-0 900
-cob=(3) /usr/lib/libc.so.6
-cfn=(3) malloc'2
-calls=7 0
-0 4000
-
-ob=(3)
-fn=(3)
-* 4000
-
-totals: 5020
-"""
-
 
 def call(name, type, count, result):
     return rf'{name}(5, {{msg_iov=[{{iov_base="\x6c\x{type:02x}\x00\x01"..., iov_len={count}}}]}}, 0) = {result}'
@@ -54,11 +24,10 @@ MARK = "getppid() = 7"
 
 
 class CountingTests(unittest.TestCase):
-    def test_each_owner_has_its_own_instructions_and_allocations(self):
-        totals = instructions.by_owner(PROFILE.splitlines(True))
-        self.assertEqual(totals["contender (own code)"], [120, 0])
-        self.assertEqual(totals["GLib, GObject, GIO"], [900, 7])
-        self.assertEqual(totals["C library"], [4000, 0])
+    def test_a_profile_without_totals_is_an_error(self):
+        self.assertEqual(instructions.total(["events: Ir\n", "totals: 5020\n"]), 5020)
+        with self.assertRaises(instructions.Failure):
+            instructions.total(["events: Ir\n"])
 
     def test_only_what_is_sent_between_the_last_marks_counts(self):
         calls = [MARK, sends(50), receives(), MARK, sends(60), MARK, sends(100), receives(), MARK, sends(70)]
@@ -74,6 +43,10 @@ class CountingTests(unittest.TestCase):
         calls = [MARK] * 3 + [sends(100), receives(type=4), sends(100), receives(), receives(), MARK]
         self.assertEqual(messages.between_marks(calls, "getppid").waits, 1)
 
+    def test_an_answer_to_an_earlier_call_ends_no_wait(self):
+        calls = [MARK, MARK, sends(10), MARK, receives(), sends(100), receives(), sends(100), receives(), MARK]
+        self.assertEqual(messages.between_marks(calls, "getppid").waits, 2)
+
     def test_a_call_that_another_thread_interrupts_is_whole(self):
         trace = ["7 sendmsg(5, <unfinished ...>\n", "8 getppid() = 7\n", "7 <... sendmsg resumed>) = 9\n"]
         self.assertEqual(list(messages.finished(trace)), ["getppid() = 7", "sendmsg(5,) = 9"])
@@ -83,7 +56,7 @@ class CountingTests(unittest.TestCase):
             messages.between_marks([MARK, sends(50), MARK], "getppid")
 
     def test_the_path_of_the_counted_file_is_the_same_length_in_every_repository(self):
-        self.assertFalse(instructions.DIRECTORY.is_relative_to(REPOSITORY))
+        self.assertFalse(operations.DIRECTORY.is_relative_to(operations.REPOSITORY))
 
     def test_each_run_is_compared_with_c_in_the_same_run(self):
         # C needs less than usual in the first run, and the usual number in the second.
@@ -94,9 +67,8 @@ class CountingTests(unittest.TestCase):
 
     def counted(self, numbers, most):
         """Returns the figure of an operation whose contenders take turns with these numbers of instructions."""
-        operation = instructions.Operation("Read", {"Swift": [], "C": []}, "C")
-        profiles = [{"program": [number, 0]} for number in numbers]
-        with unittest.mock.patch.object(instructions, "profile", side_effect=profiles):
+        operation = operations.Operation("Read", {"Swift": [], "C": []}, "C")
+        with unittest.mock.patch.object(instructions, "count", side_effect=numbers):
             found, _ = record.figure(operation, "read", most)
         return found
 

@@ -17,6 +17,11 @@ package func nanoseconds() -> Int {
   return time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
+package func number(_ text: String?) throws -> Int {
+  guard let number = text.flatMap(Int.init) else { throw Failure("there is no number") }
+  return number
+}
+
 package struct Failure: Error, CustomStringConvertible {
   package let description: String
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Contending
 import Keyring
 import KeyringStorage
 
@@ -17,5 +18,5 @@ struct CachedRead: Work {
 
   var usesPerOperation: Int { 1_000 }
   mutating func perform() throws { for _ in 0..<1_000 { found = try storage.password(for: key) } }
-  func check() throws { try Sample.check([found], count: 1) }
+  func check() throws { try Sample.check(found) }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if EncryptedFile
 import Contending
 import Keyring
 import KeyringFile
@@ -8,26 +7,24 @@ import KeyringStorage
 
 /// The measured encrypted file of passwords of 1 KiB, by default 1,000.
 ///
-/// Its arguments are PATH KIND-OF-KEY [COUNT].
+/// Its arguments are PATH [COUNT].
 struct SampleFile {
   static let passwordBytes = 1_024
 
   let path: String
   let count: Int
-  private let key: KeySource
 
   init(_ arguments: ArraySlice<String>) throws {
     let arguments = Array(arguments)
-    let count = arguments.count == 3 ? Int(arguments[2]) : 1_000
-    guard let count, 2...3 ~= arguments.count else { throw Failure("PATH KIND-OF-KEY [COUNT]") }
+    let count = arguments.count == 2 ? Int(arguments[1]) : 1_000
+    guard let count, 1...2 ~= arguments.count else { throw Failure("PATH [COUNT]") }
     (path, self.count) = (arguments[0], count)
-    key =
-      arguments[1] == "passphrase"
-      ? .passphrase(Secret("benchmark")) : .keyFile(at: path + ".key")
   }
 
   /// Returns a storage that hasn't opened the file yet.
-  func storage() -> EncryptedFileStorage { EncryptedFileStorage(at: path, key: key) }
+  func storage() -> EncryptedFileStorage {
+    EncryptedFileStorage(at: path, key: .keyFile(at: path + ".key"))
+  }
 
   private static let padding = String(repeating: "x", count: passwordBytes)
 
@@ -43,20 +40,6 @@ struct SampleFile {
     for number in 0..<count {
       try storage.setPassword(Self.password(number), for: Sample.key(number))
     }
-  }
-}
-
-/// Opens the file, with the first read of a storage.
-struct FileOpening: Work {
-  let file: SampleFile
-  private var found: String?
-
-  init(file: SampleFile) { self.file = file }
-
-  mutating func perform() throws { found = try file.storage().password(for: Sample.key(0)) }
-
-  func check() throws {
-    guard found == SampleFile.password(0) else { throw Failure("another password was read") }
   }
 }
 
@@ -107,4 +90,3 @@ struct FileWrite: Work {
     }
   }
 }
-#endif

@@ -3,7 +3,6 @@
 import Contending
 import Keyring
 import KeyringStorage
-import Synchronization
 
 // A use takes a few hundred nanoseconds, so a thousand uses are timed together.
 private let uses = 1_000
@@ -23,7 +22,7 @@ struct PropertyInMemoryRead: Work {
 
   var usesPerOperation: Int { uses }
   mutating func perform() { for _ in 0..<uses { found = password } }
-  func check() throws { try Sample.check([found], count: 1) }
+  func check() throws { try Sample.check(found) }
 }
 
 /// Assigns to a property whose storage is in memory.
@@ -45,40 +44,5 @@ struct PropertyInMemoryWrite: Work {
 
   func check() throws {
     guard password == values[number & 1] else { throw Failure("the password wasn't written") }
-  }
-}
-
-/// Reads a dictionary that threads share, which is the least that a storage in memory does.
-final class DictionaryRead: Work {
-  private let passwords = Mutex(
-    Dictionary(uniqueKeysWithValues: (0..<20).map { (Sample.account($0), Sample.password($0)) }))
-  private let account = Sample.account(0)
-  private var found: String?
-
-  var usesPerOperation: Int { uses }
-  func perform() { for _ in 0..<uses { found = passwords.withLock { $0[account] } } }
-  func check() throws { try Sample.check([found], count: 1) }
-}
-
-/// Writes to a dictionary that threads share, which is the least that a storage in memory does.
-final class DictionaryWrite: Work {
-  private let passwords = Mutex<[String: String]>([:])
-  private let account = Sample.account(0)
-  private let values = ["the secret in one place", "the secret in the other"]
-  private var number = 0
-
-  var usesPerOperation: Int { uses }
-
-  func perform() {
-    for _ in 0..<uses {
-      number += 1
-      passwords.withLock { $0[account] = values[number & 1] }
-    }
-  }
-
-  func check() throws {
-    guard passwords.withLock({ $0[account] }) == values[number & 1] else {
-      throw Failure("the password wasn't written")
-    }
   }
 }

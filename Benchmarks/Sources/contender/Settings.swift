@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Contending
 import Keyring
 
 /// The settings of an app that has 20 secrets.
@@ -45,14 +46,5 @@ struct SettingsRead: Work {
     found = try settings.properties.map { try values[$0] }
   }
 
-  func check() throws { try Sample.check(found, count: 20) }
-}
-
-/// Reads all properties of the settings one after another.
-struct PropertyByProperty: Work {
-  private let settings = Settings()
-  private var found: [String?] = []
-
-  mutating func perform() throws { found = try settings.properties.map { try $0.read() } }
   func check() throws { try Sample.check(found, count: 20) }
 }

@@ -7,23 +7,20 @@ import Keyring
 // Runs this library as a contender:
 //
 //   contender [count] WORK [ARGUMENT ...]
-//   contender fill SERVICE FROM TO COLLECTION
-//   contender fill-file PATH KIND-OF-KEY
-//   contender pending COUNT
+//   contender fill COUNT
+//   contender fill-file PATH [COUNT]
 //
 // Each line of input is a number of operations to perform. The answer is a line with the nanoseconds that
-// each operation took. With `count`, it's an empty line, and a mark stands before and after the operations. `fill` and `fill-file` store passwords for the others to read, and end.
+// each operation took. With `count`, it's an empty line, and a mark stands before and after the operations. `fill`
+// and `fill-file` store passwords for the others to read, and end.
 SecureStorageDefaults.service = Sample.service
 let arguments = Array(CommandLine.arguments.dropFirst())
 do {
   switch arguments.first {
-  case "fill": try fill(arguments.dropFirst())
-  #if EncryptedFile
+  case "fill": try Sample.fill(try number(arguments.last))
   case "fill-file": try SampleFile(arguments.dropFirst()).fill()
-  #endif
-  case "pending": try pending(arguments.dropFirst())
-  case "count": try contend(arguments.dropFirst()) { try performBetweenMarks(&$0, times: $1) }
-  default: try contend(arguments[...]) { answer(try measure(&$0, times: $1)) }
+  case "count": try contend(work(arguments.dropFirst()), counts: true)
+  default: try contend(work(arguments[...]))
   }
 } catch {
   let message = "contender \(arguments.joined(separator: " ")): \(error)\n"
@@ -31,13 +28,26 @@ do {
   exit(1)
 }
 
-/// Performs the work that the arguments name, as often as each line of input says.
-func contend(
-  _ arguments: ArraySlice<String>, perform: (inout any Work, Int) throws -> Void
-) throws {
-  var work = try work(named: arguments.first ?? "", arguments.dropFirst())
-  while let line = readLine() {
-    guard let count = Int(line) else { throw Failure("\"\(line)\" isn't a number of operations") }
-    try perform(&work, count)
+/// Returns the work that the arguments name, as the driver's catalog does.
+func work(_ arguments: ArraySlice<String>) throws -> any Work {
+  let rest = arguments.dropFirst()
+  let count = rest.first.flatMap(Int.init) ?? 1
+  return switch arguments.first {
+  case "read": PropertyRead()
+  case "absent": PropertyRead(isAbsent: true)
+  case "write": PropertyWrite()
+  case "create": try PropertiesInTurn(.create, count: count)
+  case "remove": try PropertiesInTurn(.remove, count: count)
+  case "query": Query(count: count)
+  case "settings": SettingsRead()
+  case "key-coding": KeyCoding()
+  case "credential-coding": try CredentialCoding()
+  case "memory-read": try PropertyInMemoryRead()
+  case "memory-write": PropertyInMemoryWrite()
+  case "dictionary-read": DictionaryRead()
+  case "cached-read": try CachedRead()
+  case "file-read": FileRead(file: try SampleFile(rest))
+  case "file-write": FileWrite(file: try SampleFile(rest))
+  default: throw Failure("there is no such work")
   }
 }

@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Contending
 import Glibc
 import Keyring
 import KeyringEtcd
 import KeyringStorage
 
-/// The cluster, and the items that all contenders use.
-enum Sample {
-  /// The number of items that are read together.
-  static let many = 100
-
-  static let service = "swift-keyring-benchmark"
-
+/// The cluster, and the items in it.
+extension Sample {
   static func key(_ number: Int) -> ItemKey {
-    .password(service: service, account: "account-\(number)")
+    .password(service: service, account: account(number))
   }
-
-  static func password(_ number: Int) -> String { "the secret of account-\(number)" }
 
   static var endpoints: [String] {
     variable("FLEET_ENDPOINTS").split(separator: ",").map(String.init)

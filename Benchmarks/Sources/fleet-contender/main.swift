@@ -15,11 +15,10 @@ import KeyringStorage
 //
 // `fill` creates the namespace and items, and ends. For a work, each line of input is a number of operations,
 // and the answer is a line with the nanoseconds that each operation took. For `rotate`, each line is a new
-// value of an item, and the answer is the time at which its write began and the time at which it ended, in
-// nanoseconds of the monotonic clock. `first-cached-read` prints how many nanoseconds the first read of a cache
-// takes, which lists all items, and the memory of the process in KiB. `follow` prints "ready" and then, for each of COUNT
-// storages, its number, each new value of that item, and the time at which the storage had it. It ends with its
-// input.
+// value of an item, and the answer is the time at which its write began, in nanoseconds of the monotonic clock.
+// `first-cached-read` prints how many nanoseconds the first read of a cache takes, which lists all items, and the
+// memory of the process in KiB. `follow` prints "ready" and then, for each of COUNT storages, its number, each new
+// value of that item, and the time at which the storage had it. It ends with its input.
 let arguments = Array(CommandLine.arguments.dropFirst())
 do {
   switch arguments.first {
@@ -27,11 +26,7 @@ do {
   case "first-cached-read": try await readFirst()
   case "rotate": try await rotate()
   case "follow": try await follow(count: try number(arguments.last))
-  default:
-    var work = try await work(named: arguments.first ?? "")
-    while let line = readLine() {
-      answer(try await measure(&work, times: try number(line)))
-    }
+  default: try contend(work(named: arguments.first ?? ""))
   }
 } catch {
   let message = "fleet-contender \(arguments.joined(separator: " ")): \(error)\n"
@@ -39,7 +34,14 @@ do {
   exit(1)
 }
 
-func number(_ text: String?) throws -> Int {
-  guard let number = text.flatMap(Int.init) else { throw Failure("there is no number") }
-  return number
+/// Returns the work with a name of the driver's catalog.
+func work(named name: String) throws -> any Work {
+  switch name {
+  case "read": Read()
+  case "write": Write()
+  case "read-cached": try CachedRead()
+  case "read-dictionary": DictionaryRead()
+  case "bare-read": try BareRead()
+  default: throw Failure("there is no work \"\(name)\"")
+  }
 }
