@@ -371,7 +371,8 @@ import Testing
     #expect(try disk.items(["username": "account"]).isEmpty == !isThere)
   }
 
-  @Test(arguments: [Behavior.oo7, Behavior(.sleepyCalls(4))])
+  @Test(
+    arguments: [Behavior.oo7, Behavior(.sleepy(milliseconds: 3000)), Behavior(.sleepyCalls(4))])
   func `a call that starts a provider waits until it is ready`(behavior: Behavior) throws {
     try bus.kill()
     let bus = try PrivateBus(
