@@ -620,6 +620,7 @@ import Testing
     try storage.setPassword("another", for: StorageUse.key)
     #expect(try storage.password(for: StorageUse.key) == "another")
     try next.end()
+    try openSession(at: bus.address).waitForEndOfProvider()
     StorageUse.read.expectFailure(.noProvider, storage)
   }
 
