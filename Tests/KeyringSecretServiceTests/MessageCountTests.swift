@@ -23,7 +23,11 @@ import Testing
       let start = try Self.waits()
       try use.perform(settings)
       var waits = String(try Self.waits() - start)
-      let messages = try monitor.finish()
+      var messages = try monitor.finish()
+      // KWallet has another key than its caller for one session in 256, and the program opens another one.
+      if Provider.current == .kwallet, let last = messages.lastIndex(of: "OpenSession") {
+        messages.removeFirst(last)
+      }
       if [.readAtStart, .readAbsentAtStart].contains(use) {
         waits = "opening, \(try Self.waitsOfFirstRead(of: settings.passwords.$token.key))"
       }

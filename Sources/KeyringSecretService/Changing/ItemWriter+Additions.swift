@@ -34,12 +34,9 @@ extension ItemWriter {
     // A program that was stopped, or whose user is being asked, doesn't keep the others out.
     var end: Int64?
     while end.map({ ThreadExecutor.now < $0 }) ?? true {
-      if end != nil, call.deadline.failure?.codeWhileCalling == .timedOut {
-        throw await turnFailure(name)
-      }
-      try call.checkDeadline()
       let answer: Variant?
       do throws(DBusError) {
+        if let failure = call.deadline.failure { throw failure }
         answer = try await call.session.connection.send(
           [.take(name)], to: nil, until: call.deadline
         )
@@ -47,7 +44,9 @@ extension ItemWriter {
       } catch {
         // The bus may have given the name all the same.
         await giveBack(name)
-        throw call.failure(error)
+        // The time may be over while the bus answers.
+        throw await end != nil && error.codeWhileCalling == .timedOut
+          ? turnFailure(name) : call.failure(error)
       }
       guard let number = answer?.child(0).number else { return false }
       if number != MethodCall.nameIsTaken {

@@ -89,11 +89,11 @@ extension SecretSession {
         UnsafeMutablePointer(service.pointer), cancellable, callback, data)
     }
     var refusals = 0
-    // After this time, the provider is only slow.
-    var end =
-      provider.isReadyOnceStarted
-      ? deadline : Deadline(after: min(.seconds(1), deadline.remaining))
+    // A provider that has just started may lose the message, on a busy machine more than once. After these times, it's
+    // only slow.
+    var patience: [Duration] = provider.isReadyOnceStarted ? [] : [.seconds(1), .seconds(4)]
     while true {
+      let end = patience.first.map { Deadline(after: min($0, deadline.remaining)) } ?? deadline
       // Another provider may need more care, and without one, GLib 2.74 leaks the message.
       guard owner(of: service) == provider.uniqueName else { throw .providerHasQuit }
       do throws(DBusError) {
@@ -110,8 +110,8 @@ extension SecretSession {
       } catch {
         if error.isInvalidArgument, refusals < 3 {
           refusals += 1
-        } else if end.failure != nil, deadline.failure == nil {
-          end = deadline
+        } else if !patience.isEmpty, end.failure != nil, deadline.failure == nil {
+          patience.removeFirst()
         } else if deadline.failure == nil,
           error.isWithoutReceiver || owner(of: service) != provider.uniqueName
         {

@@ -27,6 +27,7 @@ import Testing
       for use in [StorageUse.save, .read, .find, .lock] { try use(storage) }
       StorageUse.unlock.expectFailure(.locked, storage)
       try keyring.kill()
+      try openSession().waitForEndOfProvider()
       StorageUse.read.expectFailure(.noProvider, storage)
       try keyring.start()
       #expect(try storage.password(for: StorageUse.key) == "s3cret")
@@ -43,6 +44,7 @@ import Testing
       // The bus dies. The app has chosen to go on, and the storage goes on too.
       g_dbus_connection_set_exit_on_close(connection, 0)
       try bus.kill()
+      try openSession().waitForEndOfBus()
       StorageUse.read.expectFailure(.noSessionBus, storage)
       try bus.start()
       try keyring.kill()
@@ -59,6 +61,7 @@ import Testing
       let keyring = try GnomeKeyring(on: bus)
       try StorageUse.save(SecretServiceStorage())
       try bus.kill()
+      try openSession().waitForEndOfBus()
       StorageUse.read.expectFailure(.noSessionBus, SecretServiceStorage())
       try keyring.kill()
     }

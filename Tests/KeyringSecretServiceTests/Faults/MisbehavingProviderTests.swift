@@ -497,6 +497,19 @@ import Testing
     #expect(try storage.items(matching: .service("service")).count == 4)
   }
 
+  /// KWallet 5.103 refuses some keys.
+  @Test func `a refused session is opened again, with its question`() throws {
+    let bus = try PrivateBus()
+    let service = try FakeService(on: bus, modes: [.encrypted])
+    try service.takeName("org.kde.kwalletd5")
+    let monitor = try BusMonitor(on: bus)
+    try service.fault("OpenSession", .once("org.freedesktop.DBus.Error.InvalidArgs"))
+    #expect(try bus.storage().password(for: StorageUse.key) == nil)
+    let messages = try monitor.finish()
+    let opening = ["OpenSession", "SearchItems"]
+    #expect(messages == opening + opening + ["SearchItems", "Get"])
+  }
+
   @Test func `a removal whose answer is lost removes nothing else`() throws {
     // Of another provider, nobody knows whether it removes one of several items with the same attributes.
     try self.service.takeName("org.gnome.keyring")
@@ -620,6 +633,7 @@ import Testing
     try storage.setPassword("another", for: StorageUse.key)
     #expect(try storage.password(for: StorageUse.key) == "another")
     try next.end()
+    try openSession(at: bus.address).waitForEndOfProvider()
     StorageUse.read.expectFailure(.noProvider, storage)
   }
 

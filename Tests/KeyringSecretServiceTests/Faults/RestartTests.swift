@@ -35,6 +35,7 @@ import Testing
     let storage = bus.storage()
     try storage.setPassword("s3cret", for: StorageUse.key)
     try keyring.kill()
+    try openSession(at: bus.address).waitForEndOfProvider()
     for use in StorageUse.allCases {
       use.expectFailure(
         .noProvider, storage, cause: "org.freedesktop.secrets",
@@ -49,6 +50,7 @@ import Testing
     try storage.setPassword("s3cret", for: StorageUse.key)
     for _ in 0..<3 {
       try bus.kill()
+      try openSession(at: bus.address).waitForEndOfBus()
       for use in StorageUse.allCases {
         use.expectFailure(.noSessionBus, storage, recoverySuggestion: "dbus-run-session")
       }

@@ -134,13 +134,7 @@ import Testing
   /// It may have been stopped, or its user may be answering a prompt.
   @Test func `a program that keeps its turn does not keep others from adding`() throws {
     let service = try service(.awakeOO7)
-    let other = try CallLoop.runToEnd { () async throws(DBusError) in
-      let other = try await BusConnection.open(
-        address: bus.address, until: Deadline(after: .seconds(25)))
-      let take = MethodCall.take(MethodCall.nameOfAdditions(under: key))
-      _ = try await other.send([take], to: nil, until: Deadline(after: .seconds(25)))[0].get()
-      return other
-    }
+    let other = try takeTurn()
     // A call that has less time than the turn ends with the name of the program, which is this one.
     let impatient = bus.storage(serviceTimeout: .seconds(4))
     let error = #expect(throws: SecureStorageError.self) {
@@ -158,6 +152,33 @@ import Testing
     try impatient.setPassword("again", for: key, mode: .add)
     #expect(try storage.password(for: key) == "again")
     _ = (service, other)
+  }
+
+  /// The time of a call may be over while it waits for the bus, which is busy.
+  @Test func `another program's turn is the reason, whenever the time is over`() async throws {
+    let service = try service(.awakeOO7)
+    let other = try takeTurn()
+    let impatient = bus.storage(serviceTimeout: .seconds(2))
+    let session = try openSession(at: bus.address)
+    let addition = Task { [key] in try await impatient.setPassword("s3cret", for: key, mode: .add) }
+    try #require(await waitUntil { !session.turns.keys.isEmpty })
+    bus.suspend()
+    let error = await #expect(throws: SecureStorageError.self) { try await addition.value }
+    bus.suspend(false)
+    #expect(error?.code == .timedOut)
+    #expect(error?.message.hasPrefix("Another program keeps its turn to add this item: ") == true)
+    _ = (service, other)
+  }
+
+  /// Takes the turn to add the item, as another program does, and returns the connection that keeps it.
+  private func takeTurn() throws -> BusConnection {
+    try CallLoop.runToEnd { () async throws(DBusError) in
+      let other = try await BusConnection.open(
+        address: bus.address, until: Deadline(after: .seconds(25)))
+      let take = MethodCall.take(MethodCall.nameOfAdditions(under: key))
+      _ = try await other.send([take], to: nil, until: Deadline(after: .seconds(25)))[0].get()
+      return other
+    }
   }
 
   // MARK: - After a restart
@@ -371,7 +392,8 @@ import Testing
     #expect(try disk.items(["username": "account"]).isEmpty == !isThere)
   }
 
-  @Test(arguments: [Behavior.oo7, Behavior(.sleepyCalls(4))])
+  @Test(
+    arguments: [Behavior.oo7, Behavior(.sleepy(milliseconds: 3000)), Behavior(.sleepyCalls(4))])
   func `a call that starts a provider waits until it is ready`(behavior: Behavior) throws {
     try bus.kill()
     let bus = try PrivateBus(

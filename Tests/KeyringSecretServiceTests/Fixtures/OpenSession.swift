@@ -35,6 +35,22 @@ extension SecretSession {
     }
   }
 
+  /// Waits until this process has noticed the end of the bus.
+  ///
+  /// A message that is sent before may have arrived.
+  func waitForEndOfBus() throws { try #require(waitUntil { connection.isClosed }) }
+
+  /// Waits until the bus has noticed the end of the provider.
+  ///
+  /// A message that is sent before may have arrived.
+  func waitForEndOfProvider() throws {
+    let question = MethodCall.owner(of: provider.uniqueName)
+    try #require(
+      waitUntil {
+        try send([question], until: Deadline(after: .seconds(25)))[0].isWithoutReceiver
+      })
+  }
+
   /// Creates an item, as another program does.
   func createItem(
     _ attributes: [String: String], label: String, secret: String, replacing: Bool,

@@ -72,6 +72,9 @@ final class PrivateBus {
     program = nil
   }
 
+  /// Stops the bus where it is, or lets it go on.
+  func suspend(_ isSuspended: Bool = true) { program?.suspend(isSuspended) }
+
   /// Returns a storage on this bus, which may be used without encryption, as the fake service needs it.
   func storage(
     _ interaction: SecretServiceStorage.Interaction = .allowed,
