@@ -47,7 +47,8 @@ import Testing
 
   @Test func `each value of nested JSON has a name and a kind`() throws {
     let file = try TemporaryFile(
-      #"{"a":{"b":"t","c":{"login":"l","password":"p"}},"n":[1,{"x":2}],"o":null,"e":{}}"#)
+      #"{"a":{"b":"t","c":{"login":"l","password":"p"}},"n":[1,{"x":2}],"o":null,"e":{},"#
+        + #""\ud83d":{"x":"no path can name it"}}"#)
     let entries = try PlaintextSource.jsonFile(file.path).entries()
     #expect(entries.map(\.path) == [["a", "b"], ["a", "c"], ["n"]])
     #expect(entries.map(\.kind) == [.text, .credential, .json])

@@ -85,6 +85,7 @@ import Darwin
     ("TOKEN='s3cret\\'\nA='b'\n", .undecodable),
     ("TOKEN=\"s3cret\\\\\"\nA=\"b\"\n", .undecodable),
     ("TOKEN=s3cret\u{A0}# more\n", .undecodable),
+    ("TOKEN=s3cret\u{1F}\n", .undecodable),
     ("TOKEN=s3cret\nexport TOKEN=s3cret\n", .ambiguous),
   ])
   func `a line that could be read in several ways is refused`(

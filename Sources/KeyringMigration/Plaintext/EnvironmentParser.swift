@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A parser that finds the variables of an environment file and their ranges.
+internal import KeyringStorage
+
+/// A parser of a file with one `NAME=value` per line, which finds the variables and their ranges.
 ///
 /// It refuses what the common readers of such files understand in different ways.
 struct EnvironmentParser: TextScanner {
@@ -8,45 +10,48 @@ struct EnvironmentParser: TextScanner {
   private static let lineEnds = [UInt8(ascii: "\n"), UInt8(ascii: "\r")]
   private static let backslash = UInt8(ascii: "\\")
 
-  /// Unicode's other blanks and line ends, in UTF-8, which some readers cut off and others don't.
-  private static let otherBlanks: [[UInt8]] =
-    ([0x0B, 0x0C, 0x1C, 0x1D, 0x1E, 0x1F, 0x85, 0xA0, 0x1680] + Array(0x2000...0x200A)
-    + [0x2028, 0x2029, 0x202F, 0x205F, 0x3000])
-    .compactMap { UnicodeScalar($0 as UInt32).map { Array(String($0).utf8) } }
+  /// The meanings of the characters after a backslash.
+  private static let escapes = Dictionary(
+    uniqueKeysWithValues: zip("nrt\"\\".utf8, "\n\r\t\"\\".utf8))
 
   let bytes: UnsafeRawBufferPointer
+
+  @Sendable static func parts(
+    of content: Secret
+  ) throws(PlaintextFormatError) -> [PlaintextPart] {
+    try content.withUnsafeBytes { (bytes) throws(PlaintextFormatError) in
+      try EnvironmentParser(bytes: bytes).parts()
+    }
+  }
 
   /// Returns the variables.
   ///
   /// - Throws: `PlaintextFormatError` with the number of a line that isn't `NAME=value`. The lines after it may
   ///   belong to its value.
-  func lines() throws(PlaintextFormatError) -> [EnvironmentLine] {
-    var lines: [EnvironmentLine] = []
-    var (position, number) = (start, 1)
+  private func parts() throws(PlaintextFormatError) -> [PlaintextPart] {
+    var parts: [PlaintextPart] = []
+    var position = start
     while position < bytes.count {
-      let next: Int
       if isBlankLine(at: position) {
-        next = nextLine(after: position)
+        position = nextLine(after: position)
       } else {
-        let line = try line(at: position, number)
-        lines.append(line.assignment)
-        next = line.next
+        let line = try line(at: position)
+        parts.append(line.part)
+        position = line.next
       }
-      number += lineEnds(from: position, to: next)
-      position = next
     }
-    return lines
+    return parts
   }
 
   /// Returns the variable that a line sets, and the start of the next line.
   private func line(
-    at start: Int, _ number: Int
-  ) throws(PlaintextFormatError) -> (assignment: EnvironmentLine, next: Int) {
+    at start: Int
+  ) throws(PlaintextFormatError) -> (part: PlaintextPart, next: Int) {
     guard let (name, valueStart) = name(at: start) else {
-      throw PlaintextFormatError("Line \(number) isn't NAME=value.")
+      throw PlaintextFormatError("Line \(bytes.line(at: start)) isn't NAME=value.")
     }
-    func line(_ value: EnvironmentLine.Value, to end: Int) -> EnvironmentLine {
-      EnvironmentLine(name: name, value: value, range: start..<end)
+    func problem(_ phrase: String) -> PlaintextFormatError {
+      PlaintextFormatError("The value of \"\(name)\" on line \(bytes.line(at: start)) \(phrase).")
     }
     let quote = byte(at: valueStart)
     guard let quote, [UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "`")].contains(quote)
@@ -55,34 +60,46 @@ struct EnvironmentParser: TextScanner {
       let (end, comment) = plainEnd(from: valueStart)
       // Some readers continue the value on the next line.
       if end > valueStart, bytes[end - 1] == Self.backslash {
-        throw PlaintextFormatError(
-          "The value of \"\(name)\" on line \(number) ends with a backslash.")
+        throw problem("ends with a backslash")
       }
-      return (line(plain(valueStart..<end, comment), to: comment ?? next), next)
+      let value = plain(valueStart..<end, comment)
+      return (PlaintextPart(path: [name], range: start..<(comment ?? next), value: value), next)
     }
     // Some readers treat a backtick as a quote, and others as part of the value. Some take a quote after two
     // backslashes for an escaped one.
     guard quote != UInt8(ascii: "`"), let end = closing(quote, from: valueStart + 1),
       bytes[end - 1] != Self.backslash, let rest = endOfBlanks(from: end + 1)
-    else {
-      throw PlaintextFormatError(
-        "The value of \"\(name)\" on line \(number) has misplaced quotes.")
-    }
+    else { throw problem("has misplaced quotes") }
     let value = quoted(valueStart + 1..<end, by: quote)
-    return (line(value, to: rest), nextLine(after: end))
+    return (PlaintextPart(path: [name], range: start..<rest, value: value), nextLine(after: end))
   }
 
-  private func plain(_ range: Range<Int>, _ comment: Int?) -> EnvironmentLine.Value {
-    if comment == range.lowerBound { return .ambiguous("could be a comment") }
-    let hasOthers = range.contains { position in
-      // Most bytes begin no such blank.
-      !(UInt8(ascii: " ")...UInt8(ascii: "~")).contains(bytes[position])
-        && Self.otherBlanks.contains { bytes[position..<range.upperBound].starts(with: $0) }
+  private func plain(
+    _ range: Range<Int>, _ comment: Int?
+  ) -> @Sendable (Secret) -> PlaintextPart.Value? {
+    if comment == range.lowerBound { return Self.ambiguous("could be a comment") }
+    var hasOthers = false
+    _ = transcode(
+      bytes[range].makeIterator(), from: UTF8.self, to: UTF32.self, stoppingOnError: false
+    ) { value in
+      // Some readers cut off Unicode's other blanks and line ends, and others don't.
+      let isWhitespace = Unicode.Scalar(value)?.properties.isWhitespace == true
+      let isOther = isWhitespace && !" \t".unicodeScalars.contains { $0.value == value }
+      if isOther || (0x1C...0x1F).contains(value) { hasOthers = true }
     }
-    return hasOthers ? .ambiguous("has special blanks and no quotes") : .plain(range)
+    if hasOthers { return Self.ambiguous("has special blanks and no quotes") }
+    return { (.text, $0[range]) }
   }
 
-  private func quoted(_ range: Range<Int>, by quote: UInt8) -> EnvironmentLine.Value {
+  private static func ambiguous(
+    _ problem: String
+  ) -> @Sendable (Secret) -> PlaintextPart.Value? {
+    { _ in (.unusable(problem), Secret("")) }
+  }
+
+  private func quoted(
+    _ range: Range<Int>, by quote: UInt8
+  ) -> @Sendable (Secret) -> PlaintextPart.Value? {
     // Others keep the backslash, or drop it.
     let isEscaped = quote == UInt8(ascii: "\"")
     let unclear = (isEscaped ? "'$`abfv\n\r" : "\\'").utf8
@@ -90,11 +107,33 @@ struct EnvironmentParser: TextScanner {
     while position < range.upperBound {
       let isEscape = bytes[position] == Self.backslash
       if isEscape, position + 1 < range.upperBound, unclear.contains(bytes[position + 1]) {
-        return .ambiguous("has escapes that readers understand in different ways")
+        return Self.ambiguous("has escapes that readers understand in different ways")
       }
       position += isEscape && isEscaped ? 2 : 1
     }
-    return .quoted(range, hasEscapes: isEscaped)
+    return { (.text, Self.text($0[range], hasEscapes: isEscaped)) }
+  }
+
+  /// Returns the text between quotes, with its escape sequences replaced, and line feeds as line ends.
+  private static func text(_ quoted: Secret, hasEscapes: Bool) -> Secret {
+    quoted.withUnsafeBytes { bytes in
+      Secret(capacity: bytes.count) { room in
+        var (rest, end) = (bytes[...], 0)
+        while var byte = rest.popFirst() {
+          if byte == UInt8(ascii: "\r") {
+            if rest.first == UInt8(ascii: "\n") { continue }
+            byte = UInt8(ascii: "\n")
+          } else if hasEscapes, byte == backslash, let meaning = rest.first.flatMap({ escapes[$0] })
+          {
+            byte = meaning
+            rest.removeFirst()
+          }
+          room[end] = byte
+          end += 1
+        }
+        return end
+      }
+    }
   }
 
   /// Returns the name at the beginning of a line and the start of its value.
@@ -146,15 +185,6 @@ struct EnvironmentParser: TextScanner {
     let end = lineEnd(from: position)
     let isPair = byte(at: end) == UInt8(ascii: "\r") && byte(at: end + 1) == UInt8(ascii: "\n")
     return min(end + (isPair ? 2 : 1), bytes.count)
-  }
-
-  private func lineEnds(from start: Int, to end: Int) -> Int {
-    var (position, count) = (nextLine(after: start), 1)
-    while position < end {
-      position = nextLine(after: position)
-      count += 1
-    }
-    return count
   }
 
   private static func isNamePart(_ byte: UInt8) -> Bool {

@@ -16,44 +16,108 @@ enum JSONFormat {
       throw PlaintextFormatError("The file isn't JSON.")
     }
     return try content.withUnsafeBytes { (bytes) throws(PlaintextFormatError) in
-      let scanner = JSONScanner(bytes: bytes)
-      guard let members = scanner.members(ofObjectAt: scanner.root) else {
+      var scanner = JSONScanner(content: content, bytes: bytes)
+      guard scanner.isObject(at: scanner.root) else {
         throw PlaintextFormatError("The file isn't a JSON object.")
       }
-      var parts: [PlaintextPart] = []
-      add(members, at: [], isListed: true, scanner, content, to: &parts)
-      return parts
+      _ = scanner.addMembers(ofObjectAt: scanner.root, [])
+      return scanner.parts
     }
   }
+}
 
-  /// Adds the members of an object, each before those that are in it.
-  private static func add(
-    _ members: [JSONScanner.Member], at path: [String], isListed: Bool, _ scanner: JSONScanner,
-    _ content: Secret, to parts: inout [PlaintextPart]
-  ) {
-    for member in members {
-      let path = path + [member.name]
-      let inner = scanner.members(ofObjectAt: member.value.lowerBound)
-      let isCredential =
-        inner?.count == 2 && content[member.value].decoded(as: ExternalCredential.self) != nil
-      var part = PlaintextPart(path: path, range: member.range) { value($0[member.value]) }
-      part.endOfPrevious = member.endOfPrevious
-      part.isLast = member.isLast
-      part.isObject = inner != nil
-      part.isListed = isListed && (inner == nil || isCredential)
-      parts.append(part)
-      if let inner {
-        add(inner, at: path, isListed: isListed && !isCredential, scanner, content, to: &parts)
+/// A scanner that goes through valid JSON once, and finds the ranges of its members.
+///
+/// Decoded and encoded again, the rest of a file would lose its order, its blanks and the form of its numbers.
+private struct JSONScanner: TextScanner {
+  static let blanks = [" ", "\t", "\n", "\r"].map(UInt8.init(ascii:))
+
+  let content: Secret
+  let bytes: UnsafeRawBufferPointer
+  private(set) var parts: [PlaintextPart] = []
+
+  init(content: Secret, bytes: UnsafeRawBufferPointer) {
+    (self.content, self.bytes) = (content, bytes)
+  }
+
+  /// The start of the top-level value.
+  var root: Int { pastBlanks(from: start) }
+
+  func isObject(at start: Int) -> Bool { byte(at: start) == UInt8(ascii: "{") }
+
+  /// Adds the members of an object, each before those that are in it, and returns the end of the object.
+  mutating func addMembers(ofObjectAt start: Int, _ path: [String]) -> Int {
+    var previousEnd: Int?
+    var position = pastBlanks(from: start + 1)
+    while byte(at: position) == UInt8(ascii: "\"") {
+      let (nameStart, nameEnd) = (position, endOfString(at: position))
+      let (index, name) = (parts.count, name(nameStart..<nameEnd))
+      parts.append(PlaintextPart(path: path + [name ?? ""], range: nameStart..<nameEnd))
+      let value = addValue(at: pastBlanks(from: pastBlanks(from: nameEnd) + 1), index)
+      let delimiter = pastBlanks(from: value.upperBound)
+      parts[index].isLast = byte(at: delimiter) != UInt8(ascii: ",")
+      position = parts[index].isLast ? delimiter : pastBlanks(from: delimiter + 1)
+      parts[index].range = nameStart..<(parts[index].isLast ? value.upperBound : position)
+      parts[index].endOfPrevious = previousEnd ?? nameStart
+      previousEnd = value.upperBound
+      // A name that isn't valid text, such as half a surrogate pair, can't be in a path.
+      if name == nil { parts.removeSubrange(index...) }
+    }
+    return position + 1
+  }
+
+  /// Sets the value of a part, adds the members in the value, and returns the range of the value.
+  private mutating func addValue(at start: Int, _ index: Int) -> Range<Int> {
+    guard isObject(at: start) else {
+      let range = start..<endOfValue(at: start)
+      parts[index].value = { Self.value($0[range]) }
+      return range
+    }
+    let range = start..<addMembers(ofObjectAt: start, parts[index].path)
+    let isCredential =
+      parts.count == index + 3 && content[range].decoded(as: ExternalCredential.self) != nil
+    for index in isCredential ? index + 1..<parts.count : index..<index + 1 {
+      parts[index].isListed = false
+    }
+    parts[index].isObject = true
+    parts[index].value = { (isCredential ? .credential : .json, $0[range]) }
+    return range
+  }
+
+  private static func value(_ json: Secret) -> PlaintextPart.Value? {
+    if json == Secret("null") { return nil }
+    guard json.withUnsafeBytes({ $0.first }) == UInt8(ascii: "\"") else { return (.json, json) }
+    return json.decoded(as: String.self).map { (.text, Secret($0)) }
+      ?? (.unusable("isn't text"), Secret(""))
+  }
+
+  private func name(_ range: Range<Int>) -> String? {
+    let quoted = UnsafeRawBufferPointer(rebasing: bytes[range])
+    // Only an escape sequence needs a decoder.
+    return quoted.contains(UInt8(ascii: "\\"))
+      ? Secret(copying: quoted).decoded(as: String.self)
+      : String(decoding: quoted.dropFirst().dropLast(), as: UTF8.self)
+  }
+
+  /// Returns the end of a value, whose members have no names if it's an array.
+  private func endOfValue(at start: Int) -> Int {
+    var (position, depth) = (start, 0)
+    while let byte = byte(at: position) {
+      if depth == 0, ",]}".utf8.contains(byte) || isBlank(byte) { break }
+      switch byte {
+      case UInt8(ascii: "\""):
+        position = endOfString(at: position)
+        continue
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+      default: break
       }
+      position += 1
     }
+    return position
   }
 
-  private static func value(_ json: Secret) -> PlaintextPart.Value {
-    if json == Secret("null") { return .none }
-    guard json.withUnsafeBytes({ $0.first }) == UInt8(ascii: "\"") else {
-      return .value(.json(json))
-    }
-    return json.decoded(as: String.self).map { .value(.text(Secret($0))) }
-      ?? .unusable("isn't text")
+  private func endOfString(at start: Int) -> Int {
+    (closing(UInt8(ascii: "\""), from: start + 1) ?? bytes.count - 1) + 1
   }
 }

@@ -26,11 +26,12 @@ struct PlaintextContent {
   func value(at path: [String]) throws(PlaintextFormatError) -> ExternalValue? {
     guard let part = try part(at: path) else { return nil }
     switch part.value(text) {
-    case .value(let value): return value
-    case .none: return nil
-    case .unusable(let problem):
+    case (.text, let text)?: return .text(text)
+    case (.credential, let json)?, (.json, let json)?: return .json(json)
+    case (.unusable(let problem), _)?:
       let line = line(at: part.range.lowerBound)
       throw PlaintextFormatError("The value \(Self.name(path[...])) on line \(line) \(problem).")
+    case nil: return nil
     }
   }
 
@@ -44,8 +45,10 @@ struct PlaintextContent {
       let isAmbiguous = counts.contains {
         $0 > 0 && places[Self.place(part.path[..<$0])]?.count != 1
       }
-      let value = isAmbiguous ? .unusable("has a name that occurs several times") : part.value(text)
-      return PlaintextEntry(part.path, value, line: last.line)
+      let value =
+        isAmbiguous
+        ? (.unusable("has a name that occurs several times"), Secret("")) : part.value(text)
+      return value.map { PlaintextEntry(part, $0, line: last.line) }
     }
   }
 
@@ -101,13 +104,6 @@ struct PlaintextContent {
 
   /// Returns the number of the line at a position, which isn't before the last one.
   private func line(at position: Int, after last: (position: Int, line: Int) = (0, 1)) -> Int {
-    text.withUnsafeBytes { bytes in
-      // A pair of both ends one line.
-      (last.position..<position).count { position in
-        bytes[position] == UInt8(ascii: "\r")
-          || bytes[position] == UInt8(ascii: "\n")
-            && (position == 0 || bytes[position - 1] != UInt8(ascii: "\r"))
-      } + last.line
-    }
+    text.withUnsafeBytes { $0.line(at: position, after: last) }
   }
 }

@@ -56,27 +56,13 @@ public struct PlaintextEntry: Sendable {
 }
 
 extension PlaintextEntry {
-  /// Creates an entry for a part of a file, or returns `nil` if the part has no value.
-  init?(_ path: [String], _ value: PlaintextPart.Value, line: Int) {
-    (self.path, self.line, range) = (path, line, 0..<0)
-    switch value {
-    case .value(.text(let text)), .value(.bytes(let text)): (kind, secret) = (.text, text)
-    case .value(.json(let json)):
-      kind = json.decoded(as: ExternalCredential.self) == nil ? .json : .credential
-      secret = json
-    case .none: return nil
-    case .unusable(let problem): (kind, secret) = (.unusable(problem), Secret(""))
-    }
+  init(_ part: PlaintextPart, _ value: PlaintextPart.Value, line: Int) {
+    (path, self.line, range) = (part.path, line, part.range)
+    (kind, secret) = value
   }
 
   /// The part of the file that the entry stands for.
   var part: PlaintextPart {
-    PlaintextPart(path: path, range: range) { [kind, secret] _ in
-      switch kind {
-      case .text: .value(.bytes(secret))
-      case .credential, .json: .value(.json(secret))
-      case .unusable(let problem): .unusable(problem)
-      }
-    }
+    PlaintextPart(path: path, range: range) { [kind, secret] _ in (kind, secret) }
   }
 }

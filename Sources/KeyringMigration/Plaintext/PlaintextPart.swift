@@ -4,18 +4,12 @@ internal import KeyringStorage
 
 /// A part of a file with a value.
 struct PlaintextPart: Sendable {
-  enum Value: Sendable {
-    case value(ExternalValue)
-    /// No value, such as `null` in JSON.
-    case none
-    /// A value from which no item can be made, for the reason that a phrase tells.
-    case unusable(String)
-  }
+  typealias Value = (kind: PlaintextEntry.Kind, secret: Secret)
 
   /// The names on the way to the value, or none if it has no name.
   let path: [String]
   /// The range to cut out to remove the part.
-  let range: Range<Int>
+  var range: Range<Int>
   /// The end of the part before it in the same object, or its own start.
   ///
   /// If nothing is left after the part, what separates it from the one before is cut out, too.
@@ -26,6 +20,6 @@ struct PlaintextPart: Sendable {
   var isObject = false
   /// Whether the value is listed itself, and not only the values in it.
   var isListed = true
-  /// A closure that returns the value in the content of the file.
-  let value: @Sendable (Secret) -> Value
+  /// A closure that returns the value in the content of the file, or `nil` for `null` in JSON.
+  var value: @Sendable (Secret) -> Value? = { _ in nil }
 }

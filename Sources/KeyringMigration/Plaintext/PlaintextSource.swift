@@ -32,7 +32,7 @@ public struct PlaintextSource: Sendable {
   /// - Returns: The source.
   public static func environmentFile(_ path: String) -> PlaintextSource {
     PlaintextSource(
-      store: PlaintextFile(file: ReplaceableFile(path: path), parts: EnvironmentFormat.parts))
+      store: PlaintextFile(file: ReplaceableFile(path: path), parts: EnvironmentParser.parts))
   }
 
   /// Creates a source from a file of a format that a closure reads.

@@ -32,3 +32,15 @@ extension TextScanner {
     return nil
   }
 }
+
+extension UnsafeRawBufferPointer {
+  /// Returns the number of the line at a position, which isn't before the last one.
+  func line(at position: Int, after last: (position: Int, line: Int) = (0, 1)) -> Int {
+    // A pair of both ends one line.
+    (last.position..<position).count { position in
+      self[position] == UInt8(ascii: "\r")
+        || self[position] == UInt8(ascii: "\n")
+          && (position == 0 || self[position - 1] != UInt8(ascii: "\r"))
+    } + last.line
+  }
+}
