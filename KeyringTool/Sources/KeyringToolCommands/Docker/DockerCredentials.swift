@@ -99,15 +99,9 @@ public struct DockerCredentials: Sendable {
   }
 
   private func store(_ input: Secret) throws {
-    let content = input.withUnsafeBytes { bytes -> Content? in
-      guard let start = bytes.baseAddress.map(UnsafeMutableRawPointer.init(mutating:)) else {
-        return nil
-      }
-      let data = Data(bytesNoCopy: start, count: bytes.count, deallocator: .none)
-      // The decoder's error could quote the secret.
-      return try? Self.decoder.decode(Content.self, from: data)
+    guard let content = input.decoded(as: Content.self, by: Self.decoder) else {
+      throw Failure.malformed
     }
-    guard let content else { throw Failure.malformed }
     if content.server.isEmpty { throw Failure.noServer }
     if content.user.isEmpty { throw Failure.noUser }
     let old = try items(content.server)
@@ -186,5 +180,19 @@ public struct DockerCredentials: Sendable {
     var data = try encoder.encode(value)
     defer { data.withUnsafeMutableBytes { $0.wipe() } }
     return Secret(joining: [Secret(bytes: data), Secret("\n")])
+  }
+}
+
+extension Secret {
+  /// Decodes JSON where it is.
+  func decoded<Value: Decodable>(as type: Value.Type, by decoder: JSONDecoder) -> Value? {
+    withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress.map(UnsafeMutableRawPointer.init(mutating:)) else {
+        return nil
+      }
+      let data = Data(bytesNoCopy: start, count: bytes.count, deallocator: .none)
+      // The decoder's error could quote the secret.
+      return try? decoder.decode(type, from: data)
+    }
   }
 }
