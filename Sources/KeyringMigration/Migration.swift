@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Keyring
 public import KeyringStorage
 
 /// A migration or a copy of secrets to a storage, from another storage or from plaintext.

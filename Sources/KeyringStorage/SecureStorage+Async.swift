@@ -104,20 +104,6 @@ extension SecureStorage {
     try await value(for: key, as: .secret)
   }
 
-  /// Stores a secret without encoding it, or removes the item.
-  ///
-  /// - Parameters:
-  ///   - secret: The secret, or `nil` to remove the item.
-  ///   - key: The key of the item.
-  ///   - mode: The save mode.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The change
-  ///   may have been made by then.
-  public nonisolated(nonsending) func setSecret(
-    _ secret: Secret?, for key: ItemKey, mode: SaveMode = .addOrReplace
-  ) async throws(SecureStorageError) {
-    try await setValue(secret, for: key, as: .secret, mode: mode)
-  }
-
   /// Reads a password.
   ///
   /// - Parameter key: The key of the item.
@@ -141,61 +127,5 @@ extension SecureStorage {
     _ password: String?, for key: ItemKey, mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {
     try await setValue(password, for: key, as: .text, mode: mode)
-  }
-
-  /// Reads a credential.
-  ///
-  /// - Parameter key: The key of the item.
-  /// - Returns: The credential, or `nil` if there is none.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
-  public nonisolated(nonsending) func credential(for key: ItemKey) async throws(SecureStorageError)
-    -> Credential?
-  {
-    try await value(for: key, as: .credential)
-  }
-
-  /// Stores a credential, or removes the item.
-  ///
-  /// - Parameters:
-  ///   - credential: The credential, or `nil` to remove the item.
-  ///   - key: The key of the item.
-  ///   - mode: The save mode.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The change
-  ///   may have been made by then.
-  public nonisolated(nonsending) func setCredential(
-    _ credential: Credential?, for key: ItemKey, mode: SaveMode = .addOrReplace
-  ) async throws(SecureStorageError) {
-    try await setValue(credential, for: key, as: .credential, mode: mode)
-  }
-
-  /// Reads a value.
-  ///
-  /// `Data` and `[UInt8]` are read as the stored bytes. All other types are decoded from JSON.
-  ///
-  /// - Parameters:
-  ///   - type: The type of the value.
-  ///   - key: The key of the item.
-  /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
-  public nonisolated(nonsending) func value<Value: Codable & Sendable>(
-    _ type: Value.Type, for key: ItemKey
-  ) async throws(SecureStorageError) -> Value? {
-    try await value(for: key, as: .value)
-  }
-
-  /// Stores a value, or removes the item.
-  ///
-  /// `Data` and `[UInt8]` are stored as their own bytes. All other types are encoded as JSON.
-  ///
-  /// - Parameters:
-  ///   - value: The value, or `nil` to remove the item.
-  ///   - key: The key of the item.
-  ///   - mode: The save mode.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The change
-  ///   may have been made by then.
-  public nonisolated(nonsending) func setValue<Value: Codable & Sendable>(
-    _ value: Value?, for key: ItemKey, mode: SaveMode = .addOrReplace
-  ) async throws(SecureStorageError) {
-    try await setValue(value, for: key, as: .value, mode: mode)
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Methods for single items and their values. Setting `nil` removes the item.
+// What one does with a single item by its key. Values of other types than passwords have a handle, `StoredValue`.
 
 extension SecureStorage {
   /// Returns `true` if an item is stored under a key, without fetching its secret.
@@ -33,19 +33,6 @@ extension SecureStorage {
     try removeItems(matching: .key(key)) > 0
   }
 
-  /// Stores a secret without encoding it, or removes the item.
-  ///
-  /// - Parameters:
-  ///   - secret: The secret, or `nil` to remove the item.
-  ///   - key: The key of the item.
-  ///   - mode: The save mode.
-  /// - Throws: `SecureStorageError` if the storage can't be changed.
-  public func setSecret(
-    _ secret: Secret?, for key: ItemKey, mode: SaveMode = .addOrReplace
-  ) throws(SecureStorageError) {
-    try setValue(secret, for: key, as: .secret, mode: mode)
-  }
-
   /// Reads a password.
   ///
   /// - Parameter key: The key of a generic or an internet password.
@@ -66,59 +53,5 @@ extension SecureStorage {
     _ password: String?, for key: ItemKey, mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) {
     try setValue(password, for: key, as: .text, mode: mode)
-  }
-
-  /// Reads a credential.
-  ///
-  /// - Parameter key: The key of the credential.
-  /// - Returns: The credential, or `nil` if there is none.
-  /// - Throws: `.undecodable` if the password isn't text, or another error if the storage can't be read.
-  public func credential(for key: ItemKey) throws(SecureStorageError) -> Credential? {
-    try value(for: key, as: .credential)
-  }
-
-  /// Stores a credential, or removes the item.
-  ///
-  /// - Parameters:
-  ///   - credential: The login and the password, or `nil` to remove the item.
-  ///   - key: The key of the credential.
-  ///   - mode: The save mode.
-  /// - Throws: `SecureStorageError` if the storage can't be changed.
-  public func setCredential(
-    _ credential: Credential?, for key: ItemKey, mode: SaveMode = .addOrReplace
-  ) throws(SecureStorageError) {
-    try setValue(credential, for: key, as: .credential, mode: mode)
-  }
-
-  /// Reads a value: `Data` and `[UInt8]` as the stored bytes, and all other types from JSON.
-  ///
-  /// A value that can't be decoded stays in the storage.
-  ///
-  /// - Parameters:
-  ///   - type: The type of the value.
-  ///   - key: The key of the item.
-  /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: `.undecodable` if the value isn't of that type, or another error if the storage can't be
-  ///   read.
-  public func value<Value: Codable & Sendable>(
-    _ type: Value.Type, for key: ItemKey
-  ) throws(SecureStorageError) -> Value? {
-    try value(for: key, as: .value)
-  }
-
-  /// Stores a value, or removes the item.
-  ///
-  /// `Data` and `[UInt8]` are stored as their own bytes. All other types are encoded as JSON.
-  ///
-  /// - Parameters:
-  ///   - value: The value, or `nil` to remove the item.
-  ///   - key: The key of the item.
-  ///   - mode: The save mode.
-  /// - Throws: `.invalidArgument` if the value can't be encoded, or another error if the storage can't be
-  ///   changed.
-  public func setValue<Value: Codable & Sendable>(
-    _ value: Value?, for key: ItemKey, mode: SaveMode = .addOrReplace
-  ) throws(SecureStorageError) {
-    try setValue(value, for: key, as: .value, mode: mode)
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+import Keyring
 import AppleKeychainModel
 import KeyringApple
 import KeyringStorage
@@ -36,7 +37,10 @@ struct FaultTests {
       (true, { try storage.setPassword(new, for: key, mode: .add) }),
       (true, { try storage.setPassword(new, for: key, mode: .update) }),
       (true, { try storage.setPassword(new, for: key) }),
-      (true, { try storage.setCredential(Credential(login: new, password: new), for: credential) }),
+      (
+        true,
+        { try storage[credential, as: .credential].write(Credential(login: new, password: new)) }
+      ),
     ]
     for operation in operations {
       let error = #expect(throws: SecureStorageError.self) { try operation.run() }

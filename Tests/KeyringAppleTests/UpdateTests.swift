@@ -40,14 +40,16 @@ struct UpdateTests {
     let other = keychain.storage(on: device)
     let credential = Credential(login: "new", password: "new")
     for mode in [SaveMode.update, .addOrReplace] {
-      try other.setCredential(Credential(login: "old", password: "old"), for: key)
+      try other[key, as: .credential].write(Credential(login: "old", password: "old"))
       let calls = RecordingKeychain(device, keychain.program()) { try! other.remove(key) }
       let storage = AppleKeychainStorage(keychain.keychain, calls: calls)
       if mode == .update {
-        expectError(.itemNotFound) { try storage.setCredential(credential, for: key, mode: mode) }
+        expectError(.itemNotFound) {
+          try storage[key, as: .credential].write(credential, mode: mode)
+        }
       } else {
-        try storage.setCredential(credential, for: key, mode: mode)
-        #expect(try other.credential(for: key) == credential)
+        try storage[key, as: .credential].write(credential, mode: mode)
+        #expect(try other[key, as: .credential].read() == credential)
       }
     }
   }
@@ -111,7 +113,7 @@ struct UpdateTests {
     let calls = RecordingKeychain(device, keychain.program())
     let storage = AppleKeychainStorage(keychain.keychain, calls: calls)
     for number in 1...3 {
-      try storage.setCredential(Credential(login: "\(number)", password: "\(number)"), for: key)
+      try storage[key, as: .credential].write(Credential(login: "\(number)", password: "\(number)"))
       try storage.setPassword("\(number)", for: server)
     }
     let deletions = zip(calls.functions, calls.queries).filter { $0.0 == .delete }.map(\.1)

@@ -126,7 +126,7 @@ import Testing
 
   @Test func `bytes that are not text are not a string`() throws {
     let item = ItemKey.password(service: Self.service, account: "name")
-    try storage.setSecret(Secret(bytes: [0xFF, 0]), for: item)
+    try storage[item, as: .secret].write(Secret(bytes: [0xFF, 0]))
     #expect(
       try provider.value(forKey: key("name"), type: .bytes).value?.content == .bytes([0xFF, 0]))
     #expect(throws: SecureStorageError.self) {

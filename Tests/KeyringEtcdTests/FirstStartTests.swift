@@ -14,8 +14,9 @@ import Testing
     let (name, storage) = try await Cluster.shared.get().newWorkerStorage()
     let used = Set(try FirstStarts.run(16, in: name, service: "service"))
     let key = try await storage.password(for: .password(service: "service", account: "key"))
-    let account = try await storage.credential(
-      for: .credentials(service: "service", label: "account"))
+    let account = try await storage[
+      .credentials(service: "service", label: "account"), as: .credential
+    ].read()
     #expect(used.count == 1)
     #expect(used.first?.hasPrefix("\(key ?? "") \(account?.login ?? "")/") == true)
   }

@@ -129,7 +129,7 @@ import Testing
       let itemKey = Self.key(key)
       let last =
         itemKey.kind == .credentials
-        ? try await storage.credential(for: itemKey)?.login
+        ? try await storage[itemKey, as: .credential].read()?.login
         : try await storage.password(for: itemKey)
       #expect(history.violations(last: last).isEmpty, "\(key)")
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if EncryptedFile && os(Linux)
+import Keyring
 import Foundation
 import KeyringSealing
 import KeyringStorage
@@ -34,7 +35,8 @@ import Testing
   @Test func `sixteen programs that start at once use one key`() throws {
     let used = Set(try FirstStarts.run(16, in: path, service: "service"))
     let key = try storage.password(for: .password(service: "service", account: "key"))
-    let account = try storage.credential(for: .credentials(service: "service", label: "account"))
+    let account = try storage[.credentials(service: "service", label: "account"), as: .credential]
+      .read()
     #expect(used.count == 1)
     #expect(used.first?.hasPrefix("\(key ?? "") \(account?.login ?? "")/") == true)
   }

@@ -225,7 +225,7 @@ import Testing
   /// A locked keyring that can be unlocked is no failure.
   @Test func `a diagnosis does not unlock the storage of the key`() throws {
     let keyring = InMemoryStorage()
-    try keyring.setSecret(.randomKey(), for: .second)
+    try keyring[.second, as: .secret].write(.randomKey())
     let asking = FaultyStorage(keyring)
     let key = KeySource.storage(asking, key: .second)
     let path = directory.path("secrets")

@@ -36,7 +36,8 @@ import Testing
         saved = try Kills.number(in: String(line))
       }
       leftovers += try directory.names().contains(".secrets.new") ? 1 : 0
-      let pair = try reader.credential(for: .credentials(service: "service", label: "account"))
+      let pair = try reader[.credentials(service: "service", label: "account"), as: .credential]
+        .read()
       let login = try #require(pair?.login)
       #expect(login == pair?.password)
       #expect(["\(saved)", "\(saved + 1)"].contains(login), "\(saved) was acknowledged")

@@ -29,7 +29,7 @@ import Testing
     nonisolated(unsafe) let object = object
     let source = PlaintextSource.values(read: { _ in object }, remove: { _ in })
     try Migration(of: [.value("name", of: type, as: key)], from: source, to: storage).copy()
-    return (try storage.value(type, for: key), try storage.secret(for: key)?.text)
+    return (try storage[key, as: .value(type)].read(), try storage.secret(for: key)?.text)
   }
 
   @Test func `numbers, booleans and null of JSON are stored`() throws {

@@ -190,7 +190,7 @@ import Testing
   @Test func `a migration never overwrites another value`() throws {
     try fill(old)
     let key = Self.items[10].key
-    try new.setSecret(Secret("other"), for: key)
+    try new[key, as: .secret].write(Secret("other"))
     let error = failure { try Migration(of: query, from: old, to: new).move() }
     #expect(error?.code == .itemAlreadyExists)
     #expect(error?.message.contains("\(key)") == true)
@@ -202,7 +202,7 @@ import Testing
   @Test func `a credential with another login is another value`() throws {
     try fill(old)
     let key = Self.items[9].key
-    try new.setCredential(Credential(login: "bob", password: "pa55"), for: key)
+    try new[key, as: .credential].write(Credential(login: "bob", password: "pa55"))
     let error = failure { try Migration(of: query, from: old, to: new).move() }
     #expect(error?.code == .itemAlreadyExists)
     try expectAll(in: old)
@@ -258,7 +258,7 @@ import Testing
     let key = Self.items[10].key
     let migration = Migration(of: query, from: old, to: new) { [old] progress in
       guard progress.phase == .verifying, progress.completed == 0 else { return }
-      #expect(throws: Never.self) { try old.setSecret(Secret("newer"), for: key) }
+      #expect(throws: Never.self) { try old[key, as: .secret].write(Secret("newer")) }
     }
     let error = failure { try migration.move() }
     #expect(error?.code == .sourceChanged)
@@ -279,7 +279,7 @@ import Testing
     let key = Self.items[0].key
     let migration = Migration(of: query, from: old, to: new) { [old] progress in
       guard progress.phase == .removing, progress.completed == 1 else { return }
-      #expect(throws: Never.self) { try old.setSecret(Secret("newer"), for: key) }
+      #expect(throws: Never.self) { try old[key, as: .secret].write(Secret("newer")) }
     }
     #expect(failure { try migration.move() }?.code == .sourceChanged)
     #expect(try old.secret(for: key) == Secret("newer"))

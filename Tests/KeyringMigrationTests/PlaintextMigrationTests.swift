@@ -166,8 +166,8 @@ import Darwin
     #expect(try Migration(of: plans, from: .jsonFile(file.path), to: storage).move().count == 3)
     #expect(try storage.password(for: token) == "s3cret\n")
     #expect(
-      try storage.credential(for: login) == Credential(login: "ada", password: "pa\"}55"))
-    #expect(try storage.value(Session.self, for: session) == Session(id: 7))
+      try storage[login, as: .credential].read() == Credential(login: "ada", password: "pa\"}55"))
+    #expect(try storage[session, as: .value(Session.self)].read() == Session(id: 7))
     let stored = try storage.secret(for: session)
     #expect(stored?.text == "{\"id\": 7, \"more\": [1, {\"a\": \"]\"}]}", "the text as it was")
     #expect(
@@ -235,10 +235,10 @@ import Darwin
     ]
     #expect(
       try Migration(of: plans, from: .environmentFile(file.path), to: storage).move().count == 4)
-    #expect(try storage.value(String.self, for: key("text")) == "12")
+    #expect(try storage[key("text"), as: .value(String.self)].read() == "12")
     #expect(try storage.secret(for: key("data")) == Secret(bytes: [0, 0xFF]))
-    #expect(try storage.value(Session.self, for: key("session")) == Session(id: 7))
-    #expect(try storage.credential(for: login)?.password == "p")
+    #expect(try storage[key("session"), as: .value(Session.self)].read() == Session(id: 7))
+    #expect(try storage[login, as: .credential].read()?.password == "p")
     #expect(try file.content.isEmpty)
   }
 
@@ -386,8 +386,8 @@ import Darwin
     ]
     #expect(try Migration(of: plans, from: defaults.plaintext, to: storage).move().count == 4)
     #expect(try storage.password(for: token) == "s3cret")
-    #expect(try storage.credential(for: login)?.password == "pa55")
-    #expect(try storage.value(Session.self, for: session) == Session(id: 7))
+    #expect(try storage[login, as: .credential].read()?.password == "pa55")
+    #expect(try storage[session, as: .value(Session.self)].read() == Session(id: 7))
     #expect(try storage.secret(for: bytes) == Secret(bytes: [0, 0xFF]))
     #expect(defaults.names == ["other"])
   }
@@ -411,7 +411,7 @@ import Darwin
     let defaults = Defaults(["session": [String]()])
     let plan = PlaintextMapping.value("session", of: [String].self, as: session)
     #expect(try Migration(of: [plan], from: defaults.plaintext, to: storage).move().count == 1)
-    #expect(try storage.value([String].self, for: session) == [])
+    #expect(try storage[session, as: .value([String].self)].read() == [])
   }
 
   // The members of a dictionary have another order in every process.
@@ -430,7 +430,7 @@ import Darwin
         == .connectionLost)
     defaults.values.withLock { $0["numbers"] = larger }
     #expect(try Migration(of: [plan], from: defaults.plaintext, to: storage).move().count == 1)
-    #expect(try storage.value([String: Int].self, for: session) == smaller)
+    #expect(try storage[session, as: .value([String: Int].self)].read() == smaller)
   }
 
   @Test func `values of the app with a wrong type are refused`() throws {

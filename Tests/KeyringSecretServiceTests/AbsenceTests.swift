@@ -116,7 +116,7 @@ import Testing
       #expect(try user.storage.items(matching: .service("service")).isEmpty)
       for use in [StorageUse.save, .add] { use.expectFailure(.noDefaultCollection, user.storage) }
       expectError(.noDefaultCollection) {
-        try user.storage.readOrStorePassword(for: StorageUse.key) { "new" }
+        try user.storage[StorageUse.key].readOrStore { "new" }
       }
       let file = InMemoryStorage()
       let first = FirstAvailableStorage([user.storage, file])
@@ -228,7 +228,7 @@ private func expectNoAbsence(
     FirstAvailableStorage([storage, memory]),
   ] as [any SecureStorage] {
     expectError(code, sourceLocation: sourceLocation) {
-      try storage.readOrStorePassword(for: StorageUse.key) { "generated" }
+      try storage[StorageUse.key].readOrStore { "generated" }
     }
   }
   #expect(

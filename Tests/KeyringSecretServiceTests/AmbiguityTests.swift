@@ -102,11 +102,11 @@ import Testing
 
   @Test func `items with other logins stay beside our credential, and are listed`() throws {
     let key = ItemKey.credentials(service: name, label: "account")
-    try storage.setCredential(Credential(login: "me", password: "ours"), for: key)
+    try storage[key, as: .credential].write(Credential(login: "me", password: "ours"))
     for login in ["ada", "eve"] {
       try SecretTool.store(login, label: login, key.attributes.merging(["username": login]) { $1 })
     }
-    try storage.setCredential(Credential(login: "me", password: "ours again"), for: key)
+    try storage[key, as: .credential].write(Credential(login: "me", password: "ours again"))
     let listed = try storage.items(matching: .service(name, details: .secret))
     #expect(Set(listed.map(\.secret?.text)) == ["ours again", "ada", "eve"])
     #expect(try storage.remove(key))

@@ -11,15 +11,15 @@ import Testing
   func `asynchronous calls do the same as synchronous ones`() async throws {
     let storage = SecretServiceStorage(collection: Provider.current.fastestCollection)
     let service = storage.service(PrivateSession.newService())
-    try await service.setPassword("s3cret", for: "account")
-    #expect(try await service.password(for: "account") == "s3cret")
-    #expect(try await service.accounts() == ["account"])
+    try await service.password("account").write("s3cret")
+    #expect(try await service.password("account").read() == "s3cret")
+    #expect(try await service.names() == ["account"])
     let property = Password<String?>("account", service: service.service, storage: storage)
-    #expect(try await property.projectedValue.read() == "s3cret")
-    try await property.projectedValue.write("other")
-    #expect(try await property.projectedValue.exists())
+    #expect(try await property.read() == "s3cret")
+    try await property.write("other")
+    #expect(try await property.exists())
     #expect(try await service.removeAll().count == 1)
-    #expect(try await property.projectedValue.read() == nil)
+    #expect(try await property.read() == nil)
     #expect(try await !storage.isLocked())
   }
 

@@ -218,7 +218,7 @@ import Testing
   // The test counts the locked memory, and a sanitizer replaces mlock.
   @Test(.tags(.unsanitized)) func `the cache forgets a secret when its time is over`() throws {
     let cached = storage.cached(for: .seconds(4))
-    try storage.setSecret(Secret(bytes: [UInt8](repeating: 7, count: 1 << 20)), for: key)
+    try storage[key, as: .secret].write(Secret(bytes: [UInt8](repeating: 7, count: 1 << 20)))
     let before = try LockedMemory.kilobytes()
     #expect(try cached.secret(for: key)?.count == 1 << 20)
     #expect(try LockedMemory.kilobytes() >= before + (1 << 10))

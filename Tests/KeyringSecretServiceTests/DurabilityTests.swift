@@ -47,7 +47,7 @@ import Testing
     let keyring = try Provider.current.startMortal(on: bus, savesAtOnce: false)
     let storage = bus.storage()
     let key = ItemKey.password(service: "service", account: "key")
-    #expect(try await storage.readOrStorePassword(for: key) { "new" } == "new")
+    #expect(try await storage[key].readOrStore { "new" } == "new")
     if Provider.current == .keepassxc {
       await expectError(.notObservable) { try await storage.waitUntilWritten() }
       return
@@ -60,7 +60,7 @@ import Testing
     try await storage.waitUntilWritten()
     try keyring.kill()
     try keyring.start()
-    #expect(try await storage.readOrStorePassword(for: key) { "another" } == "new")
+    #expect(try await storage[key].readOrStore { "another" } == "new")
   }
 
   private func verify(

@@ -62,14 +62,14 @@ import Testing
   @Test(arguments: FirstCall.allCases)
   func `a keyring that has crashed is started again`(first: FirstCall) async throws {
     let keyring = try SleepingKeyring(.loginAndArchive)
-    let storage = keyring.bus.storage().service("other")
-    try await storage.setPassword("before", for: "account")
+    let password = keyring.bus.storage().service("other").password("account")
+    try await password.write("before")
     // The other providers write their files later, and when they lock a collection.
     if Provider.current != .gnomeKeyring { try await keyring.bus.storage().lock() }
     try keyring.kill()
     try await first(keyring.bus.storage())
     try expectLogin(keyring)
-    #expect(try await storage.password(for: "account") == "before")
+    #expect(try await password.read() == "before")
   }
 
   @Test(

@@ -23,9 +23,11 @@ import Testing
     // A KeePassXC that has crashed is an error, but never a second key.
     let used = Set(Provider.current == .keepassxc ? lines.filter { $0 != "failed" } : lines)
     let key = try storage.password(for: .password(service: service, account: "key"))
-    let account = try storage.credential(for: .credentials(service: service, label: "account"))
-    let session = try storage.value(
-      [String: String].self, for: .value(service: service, account: "session"))
+    let account = try storage[.credentials(service: service, label: "account"), as: .credential]
+      .read()
+    let session = try storage[
+      .value(service: service, account: "session"), as: .value([String: String].self)
+    ].read()
     let stored = [
       key, account.map { "\($0.login)/\($0.password)" }, session?["name"],
     ].map { $0 ?? "nothing" }

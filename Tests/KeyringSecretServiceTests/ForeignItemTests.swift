@@ -98,7 +98,7 @@ import Testing
     #expect(try storage.items(matching: .key(key)).isEmpty)
     #expect(try !storage.remove(key))
     expectError(.itemNotFound) { try save("ours", key, .update) }
-    #expect(try storage.readOrStoreSecret(for: key) { Secret("made") } == Secret("made"))
+    #expect(try storage[key, as: .secret].readOrStore { Secret("made") } == Secret("made"))
     #expect(try theirs.itemsByPath(attributes) == before)
 
     // Ours stands beside it from now on.
@@ -143,8 +143,8 @@ import Testing
     #expect(try property.read() == nil)
     #expect(try !property.exists())
     #expect(try !property.remove())
-    #expect(try storage.service(name).password(for: "me") == nil)
-    #expect(try storage.service(name).value(String.self, for: "me") == nil)
+    #expect(try storage.service(name).password("me").read() == nil)
+    #expect(try storage.service(name).value("me", as: String.self).read() == nil)
     let key = ItemKey.password(service: name, account: "me")
     let memory = InMemoryStorage()
     #expect(throws: Never.self) {

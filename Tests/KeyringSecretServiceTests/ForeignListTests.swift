@@ -69,8 +69,8 @@ import Testing
     query.leavesForeignItems = true
     #expect(Set(try storage.items(matching: query).map(\.key)) == Set(ours))
     let service = storage.service(name)
-    #expect(Set(["he", "me", "you"]).isSubset(of: try service.accounts()))
-    #expect(Set(["me", "you"]).isSubset(of: try service.credentialLabels()))
+    #expect(Set(["he", "me", "you"]).isSubset(of: try service.names()))
+    #expect(Set(["me", "you"]).isSubset(of: try service.names(of: .credentials)))
 
     // A listed item is changed, and removed, by its key alone.
     for found in listed {

@@ -26,9 +26,9 @@ import Testing
       let service = try Self.newService()
       let growth = try await Self.growth(after: 500, of: Self.reads) { time in
         switch time % 10 {
-        case 0: try service.credential(labeled: "label")?.login == "ada"
-        case 1: try service.password(for: "missing") == nil
-        default: try service.password(for: "account") == "s3cret"
+        case 0: try service.credential("label").read()?.login == "ada"
+        case 1: try service.password("missing").read() == nil
+        default: try service.password("account").read() == "s3cret"
         }
       }
       #expect(growth < 16)
@@ -45,7 +45,7 @@ import Testing
     ) {
       let service = try Self.newService()
       let growth = try await Self.growth(after: 2000, of: Self.reads) { _ in
-        try await service.password(for: "account") == "s3cret"
+        try await service.password("account").read() == "s3cret"
       }
       #expect(growth < 64)
       try await service.removeAll()
@@ -56,8 +56,8 @@ import Testing
   private static func newService() throws -> ServiceScope {
     let service = SecretServiceStorage(collection: Provider.current.fastestCollection).service(
       PrivateSession.newService())
-    try service.setPassword("s3cret", for: "account")
-    try service.setCredential(Credential(login: "ada", password: "s3cret"), labeled: "label")
+    try service.password("account").write("s3cret")
+    try service.credential("label").write(Credential(login: "ada", password: "s3cret"))
     return service
   }
 

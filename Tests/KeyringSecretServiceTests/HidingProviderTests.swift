@@ -314,26 +314,27 @@ import Testing
     let storage = bus.storage()
     let key = ItemKey.credentials(service: "service", label: "label")
     let old = Credential(login: "old", password: "pa55")
-    try storage.setCredential(old, for: key)
+    try storage[key, as: .credential].write(old)
     // The old item is still there, as if the provider had died before the deletion.
     try service.fault("Delete", .error("org.example.Error.Odd"))
-    try storage.setCredential(Credential(login: "new", password: "word"), for: key)
+    try storage[key, as: .credential].write(Credential(login: "new", password: "word"))
     try service.reset()
     try service.forgetLastSecret()
     for _ in 0..<2 {
-      #expect(try storage.credential(for: key) == old)
+      #expect(try storage[key, as: .credential].read() == old)
       let items = try storage.items(matching: .service("service", details: .all))
       #expect(items.compactMap(\.secret?.text) == ["pa55"])
     }
     // The next login replaces the old one, not the one that never arrived.
     let next = Credential(login: "next", password: "next")
-    try storage.setCredential(next, for: key)
-    #expect(try storage.credential(for: key) == next)
+    try storage[key, as: .credential].write(next)
+    #expect(try storage[key, as: .credential].read() == next)
     #expect(try bus.search(["service": "service"]).count == 1)
-    try storage.setCredential(old, for: key)
+    try storage[key, as: .credential].write(old)
     // A save of only the secret keeps the login that was read.
     try storage.save(SecureItem(key: key, secret: Secret("pa55 2")), mode: .update)
-    #expect(try storage.credential(for: key) == Credential(login: "old", password: "pa55 2"))
+    #expect(
+      try storage[key, as: .credential].read() == Credential(login: "old", password: "pa55 2"))
     #expect(try bus.search(["service": "service"]).count == 1)
   }
 
@@ -346,14 +347,15 @@ import Testing
       ["service": "service", "label": "label", "username": "old"], label: "Theirs", secret: "pa55",
       replacing: true)
     try service.fault("Delete", .error("org.example.Error.Odd"))
-    try storage.setCredential(Credential(login: "new", password: "word"), for: key)
+    try storage[key, as: .credential].write(Credential(login: "new", password: "word"))
     try service.reset()
     try service.forgetLastSecret()
-    #expect(try storage.credential(for: key) == Credential(login: "old", password: "pa55"))
+    #expect(try storage[key, as: .credential].read() == Credential(login: "old", password: "pa55"))
     expectError(.itemAlreadyExists) {
-      try storage.setCredential(Credential(login: "new", password: "word"), for: key, mode: .add)
+      try storage[key, as: .credential].write(
+        Credential(login: "new", password: "word"), mode: .add)
     }
-    #expect(try storage.credential(for: key) == Credential(login: "old", password: "pa55"))
+    #expect(try storage[key, as: .credential].read() == Credential(login: "old", password: "pa55"))
   }
 
   @Test func `an item whose secret never arrived is neither updated nor listed`() throws {
@@ -390,13 +392,13 @@ import Testing
     try service.takeName("org.gnome.keyring.SystemPrompter")
     let storage = bus.storage(promptTimeout: .milliseconds(200))
     let key = ItemKey.credentials(service: "service", label: "label")
-    try storage.setCredential(Credential(login: "old", password: "pa55"), for: key)
+    try storage[key, as: .credential].write(Credential(login: "old", password: "pa55"))
     try service.fault("Delete", fault)
     let new = Credential(login: "new", password: "word")
-    try storage.setCredential(new, for: key)
-    #expect(try storage.credential(for: key) == new)
+    try storage[key, as: .credential].write(new)
+    #expect(try storage[key, as: .credential].read() == new)
     try service.reset()
-    try storage.setCredential(new, for: key)
+    try storage[key, as: .credential].write(new)
     #expect(try bus.search(["service": "service"]).count == 1)
   }
 
@@ -405,27 +407,27 @@ import Testing
     try service.takeName("org.gnome.keyring.SystemPrompter")
     let storage = bus.storage()
     let key = ItemKey.credentials(service: "service", label: "label")
-    try storage.setCredential(Credential(login: "old", password: "pa55"), for: key)
+    try storage[key, as: .credential].write(Credential(login: "old", password: "pa55"))
     // After a question, other items may have appeared.
     try service.fault("CreateItem", .prompt(.accept))
     try service.fault("Delete", .prompt(.dismiss))
     _ = try service.takeCalls()
     let new = Credential(login: "new", password: "word")
-    try storage.setCredential(new, for: key)
+    try storage[key, as: .credential].write(new)
     let calls = try service.takeCalls()
     #expect(calls["Delete"] == 1)
-    #expect(try storage.credential(for: key) == new)
+    #expect(try storage[key, as: .credential].read() == new)
   }
 
   @Test func `a keyring that is locked after a save is no failure of the save`() throws {
     let storage = bus.storage(.never)
     let key = ItemKey.credentials(service: "service", label: "label")
-    try storage.setCredential(Credential(login: "old", password: "pa55"), for: key)
+    try storage[key, as: .credential].write(Credential(login: "old", password: "pa55"))
     try service.lockAfterCreation()
     let new = Credential(login: "new", password: "word")
-    try storage.setCredential(new, for: key)
+    try storage[key, as: .credential].write(new)
     try service.unlock()
-    #expect(try storage.credential(for: key) == new)
+    #expect(try storage[key, as: .credential].read() == new)
   }
 
   /// A keyring that is gone may not have kept the new value either.
@@ -433,15 +435,15 @@ import Testing
     try service.takeName("org.gnome.keyring")
     let storage = bus.storage()
     let key = ItemKey.credentials(service: "service", label: "label")
-    try storage.setCredential(Credential(login: "old", password: "pa55"), for: key)
+    try storage[key, as: .credential].write(Credential(login: "old", password: "pa55"))
     try service.fault("Delete", .mute)
     let impatient = bus.storage(serviceTimeout: .seconds(1))
     expectError(.timedOut) {
-      try impatient.setCredential(Credential(login: "new", password: "word"), for: key)
+      try impatient[key, as: .credential].write(Credential(login: "new", password: "word"))
     }
     try service.fault("Delete", .leave)
     expectError(.connectionLost) {
-      try storage.setCredential(Credential(login: "newer", password: "word"), for: key)
+      try storage[key, as: .credential].write(Credential(login: "newer", password: "word"))
     }
   }
 

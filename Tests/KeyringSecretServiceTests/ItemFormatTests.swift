@@ -33,7 +33,7 @@ import Testing
 
   @Test func `a credential has the attributes of the design`() throws {
     let credential = Credential(login: "ada", password: "pa55")
-    try storage.setCredential(credential, for: .credentials(service: service, label: "account"))
+    try storage[.credentials(service: service, label: "account"), as: .credential].write(credential)
     #expect(
       try items() == [
         Item(
@@ -49,7 +49,8 @@ import Testing
   @Test func `a credential whose login changes leaves one item`() throws {
     for login in ["ada", "ada.lovelace", "ada"] {
       let credential = Credential(login: login, password: "password of \(login)")
-      try storage.setCredential(credential, for: .credentials(service: service, label: "account"))
+      try storage[.credentials(service: service, label: "account"), as: .credential].write(
+        credential)
       let all = try items()
       if !Provider.current.keepsReplacedItems { #expect(all.count == 1) }
       #expect(all.count <= 2)
@@ -98,13 +99,13 @@ import Testing
     let bytes = (0...255).map { UInt8($0) } + [0xFF, 0x00]
     let key = ItemKey.value(service: service, account: "bytes")
     for bytes in [bytes, [], [0]] {
-      try storage.setValue(bytes, for: key)
+      try storage[key, as: .value()].write(bytes)
       #expect(try items().map(\.secret) == [Data(bytes)])
     }
   }
 
   @Test func `a value is stored as JSON`() throws {
-    try storage.setValue(Session(), for: .value(service: service, account: "session"))
+    try storage[.value(service: service, account: "session"), as: .value()].write(Session())
     let json = try JSONSerialization.jsonObject(with: try #require(items().first).secret)
     let object = try #require(json as? [String: Any])
     #expect(Set(object.keys) == ["token", "scopes", "expires"])
@@ -119,7 +120,7 @@ import Testing
       Data(bytes), type: "application/octet-stream", label: "Theirs",
       ["service": service, "username": "bytes"])
     let key = ItemKey.value(service: service, account: "bytes")
-    #expect(try storage.value([UInt8].self, for: key) == bytes)
+    #expect(try storage[key, as: .value([UInt8].self)].read() == bytes)
     // As a password, the item is unreadable, not absent.
     expectError(.undecodable) {
       try storage.password(for: .password(service: service, account: "bytes"))
@@ -132,10 +133,10 @@ import Testing
       ["service": service, "username": "session"])
     let key = ItemKey.value(service: service, account: "session")
     let theirs = Session(token: "theirs", scopes: [], expires: 1)
-    #expect(try storage.value(Session.self, for: key) == theirs)
-    try storage.setValue(Session(), for: key)
+    #expect(try storage[key, as: .value(Session.self)].read() == theirs)
+    try storage[key, as: .value()].write(Session())
     #expect(try items().map(\.label) == ["Theirs"])
-    #expect(try storage.value(Session.self, for: key) == Session())
+    #expect(try storage[key, as: .value(Session.self)].read() == Session())
   }
 
   /// Changes an item of ours as another program does, just after we have written it.

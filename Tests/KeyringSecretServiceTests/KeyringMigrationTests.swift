@@ -21,9 +21,10 @@ import Testing
         label: "label \(number)", attributes: ["comment": "of \(number)"])
     }
     for item in items { try old.save(item, mode: .add) }
-    try old.setCredential(
-      Credential(login: "ada", password: "pa55"), for: .credentials(service: service, label: "l"))
-    try old.setSecret(Secret(bytes: [0, 0xFF]), for: .value(service: service, account: "bytes"))
+    try old[.credentials(service: service, label: "l"), as: .credential].write(
+      Credential(login: "ada", password: "pa55"))
+    try old[.value(service: service, account: "bytes"), as: .secret].write(
+      Secret(bytes: [0, 0xFF]))
     let query = ItemQuery.service(service)
     #expect(try Migration(of: query, from: old, to: keyring).move().count == 22)
     #expect(try old.items(matching: query).isEmpty)
@@ -87,19 +88,19 @@ import Testing
       try Migration(of: .service(service), from: source, to: keyring).move()
     }
     #expect(try Migration(of: .service(service), from: old, to: keyring).move().count == 2)
-    #expect(try keyring.service(service).accounts() == ["0", "1", "2"])
+    #expect(try keyring.service(service).names() == ["0", "1", "2"])
     #expect(try keyring.items(matching: .service("swift-keyring probe")).isEmpty)
     try keyring.service(service).removeAll()
   }
 
   @Test(.inPrivateSession) func `the keyring is not migrated to itself`() throws {
-    try keyring.service(service).setPassword("s3cret", for: "account")
+    try keyring.service(service).password("account").write("s3cret")
     let same = SecretServiceStorage(collection: Provider.current.fastestCollection)
     let error = #expect(throws: SecureStorageError.self) {
       try Migration(of: .service(service), from: keyring, to: same).move()
     }
     #expect(error?.argument == "destination")
-    #expect(try keyring.service(service).password(for: "account") == "s3cret")
+    #expect(try keyring.service(service).password("account").read() == "s3cret")
     #expect(try keyring.service(service).removeAll().count == 1)
   }
 

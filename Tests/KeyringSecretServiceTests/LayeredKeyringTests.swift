@@ -45,7 +45,7 @@ import Testing
       var origins: [String: String] = [:]
       for account in ["given", "kept", "default", "none"] {
         let property = Password(account, service: service)
-        let origin = try await property.projectedValue.origin()
+        let origin = try await property.origin()
         origins[account] = origin.map { "\($0): \(property.wrappedValue ?? "nil")" }
       }
       return origins

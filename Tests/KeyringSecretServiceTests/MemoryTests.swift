@@ -188,18 +188,18 @@ private struct MemoryTrial {
   /// Reads JSON that was stored as bytes.
   private func decoding() async throws {
     try await expectNothingLeft(Token.self) { token in
-      try storage.setSecret(token?.json, for: value)
+      try storage[value, as: .secret].write(token?.json)
     } read: {
-      try storage.value(Token.self, for: value)
+      try storage[value, as: .value(Token.self)].read()
     }
   }
 
   /// Stores a value as JSON.
   func encoding() async throws {
     try await expectNothingLeft(Token.self) {
-      try service.setValue($0, for: "account")
+      try service.value("account").write($0)
     } read: {
-      try service.value(Token.self, for: "account")
+      try service.value("account", as: Token.self).read()
     }
   }
 
@@ -247,12 +247,12 @@ private struct MemoryTrial {
 
   private func values() async throws {
     try await expectNothingLeft(Secret.self) {
-      try storage.setSecret($0, for: password)
+      try storage[password, as: .secret].write($0)
     } read: {
       try storage.secret(for: password)
     }
     try await expectNothingLeft(Secret.self) {
-      try await storage.setSecret($0, for: password)
+      try await storage[password, as: .secret].write($0)
     } read: {
       try await storage.secret(for: password)
     }
@@ -267,24 +267,24 @@ private struct MemoryTrial {
       try await storage.password(for: password)
     }
     try await expectNothingLeft(Credential.self) {
-      try storage.setCredential($0, for: credentials)
+      try storage[credentials, as: .credential].write($0)
     } read: {
-      try storage.credential(for: credentials)
+      try storage[credentials, as: .credential].read()
     }
     try await expectNothingLeft(Credential.self) {
-      try await storage.setCredential($0, for: credentials)
+      try await storage[credentials, as: .credential].write($0)
     } read: {
-      try await storage.credential(for: credentials)
+      try await storage[credentials, as: .credential].read()
     }
     try await expectNothingLeft([UInt8].self) {
-      try storage.setValue($0, for: value)
+      try storage[value, as: .value()].write($0)
     } read: {
-      try storage.value([UInt8].self, for: value)
+      try storage[value, as: .value([UInt8].self)].read()
     }
     try await expectNothingLeft(Data.self) {
-      try await storage.setValue($0, for: value)
+      try await storage[value, as: .value()].write($0)
     } read: {
-      try await storage.value(Data.self, for: value)
+      try await storage[value, as: .value(Data.self)].read()
     }
   }
 
@@ -292,16 +292,16 @@ private struct MemoryTrial {
     try await expectNothingLeft(Secret.self) { secret in
       _ = try storage.remove(password)
       guard let secret else { return }
-      _ = try storage.readOrStoreSecret(for: password) { secret }
+      _ = try storage[password, as: .secret].readOrStore { secret }
     } read: {
-      try storage.readOrStoreSecret(for: password) { Secret("") }
+      try storage[password, as: .secret].readOrStore { Secret("") }
     }
     try await expectNothingLeft(Credential.self) { credential in
       _ = try await storage.remove(credentials)
       guard let credential else { return }
-      _ = try await storage.readOrStoreCredential(for: credentials) { credential }
+      _ = try await storage[credentials, as: .credential].readOrStore { credential }
     } read: {
-      try await storage.readOrStoreCredential(for: credentials) {
+      try await storage[credentials, as: .credential].readOrStore {
         Credential(login: "ada", password: "")
       }
     }
@@ -318,9 +318,9 @@ private struct MemoryTrial {
 
   private func scopes() async throws {
     try await expectNothingLeft(String.self) {
-      try service.setPassword($0, for: "account")
+      try service.password("account").write($0)
     } read: {
-      try service.password(for: "account")
+      try service.password("account").read()
     }
     let internetPassword = ItemKey.internetPassword(server: server, account: "account")
     try await expectNothingLeft(String.self) {
@@ -331,14 +331,14 @@ private struct MemoryTrial {
     // The caller gets the password of the credential as text, if there is one.
     try await expectNothingLeft(String.self) { text in
       let credential = text.map { Credential(login: "ada", password: $0) }
-      try service.setCredential(credential, labeled: "label")
+      try service.credential("label").write(credential)
     } read: {
-      try service.credential(labeled: "label")?.password
+      try service.credential("label").read()?.password
     }
     try await expectNothingLeft(Data.self) {
-      try service.setValue($0, for: "account")
+      try service.value("account").write($0)
     } read: {
-      try service.value(Data.self, for: "account")
+      try service.value("account", as: Data.self).read()
     }
   }
 
@@ -392,7 +392,7 @@ private struct MemoryTrial {
       _ = try storage.remove(password)
       guard let secret else { return }
       let source = InMemoryStorage()
-      try source.setSecret(secret, for: password)
+      try source[password, as: .secret].write(secret)
       try Migration(of: [password], from: source, to: storage).move()
     } read: {
       try storage.secret(for: password)
@@ -405,7 +405,7 @@ private struct MemoryTrial {
       let plan = PlaintextMapping.password("TOKEN", as: value)
       try Migration(of: [plan], from: .environmentFile(path), to: storage).move()
     } read: {
-      try storage.value([UInt8].self, for: value)
+      try storage[value, as: .value([UInt8].self)].read()
     }
     try FileManager.default.removeItem(atPath: path)
   }

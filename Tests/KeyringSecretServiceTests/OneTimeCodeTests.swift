@@ -98,17 +98,17 @@ struct OneTimeCodeTests {
       Self.credential.attributes.merging(["username": "ada"]) { $1 })
     defer { withExtendedLifetime((bus, keyring)) {} }
     let old = Credential(login: "ada", password: "theirs")
-    #expect(try storage.credential(for: Self.credential) == old)
+    #expect(try storage[Self.credential, as: .credential].read() == old)
     let error = #expect(throws: SecureStorageError.self) {
-      try storage.setCredential(
-        Credential(login: "grace", password: "new"), for: Self.credential)
+      try storage[Self.credential, as: .credential].write(
+        Credential(login: "grace", password: "new"))
     }
     #expect(error?.message.contains(Self.seed) == false)
-    #expect(try storage.credential(for: Self.credential) == old)
+    #expect(try storage[Self.credential, as: .credential].read() == old)
     try expectEverything(theirs, "theirs")
     let new = Credential(login: "ada", password: "new")
-    try storage.setCredential(new, for: Self.credential)
-    #expect(try storage.credential(for: Self.credential) == new)
+    try storage[Self.credential, as: .credential].write(new)
+    #expect(try storage[Self.credential, as: .credential].read() == new)
     try expectEverything(theirs, "new")
   }
 }

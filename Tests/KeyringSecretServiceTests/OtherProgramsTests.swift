@@ -11,7 +11,7 @@ import Testing
   let service = PrivateSession.newService()
   let storage = SecretServiceStorage()
 
-  private var password: SecureProperty<String> {
+  private var password: StoredValue<String> {
     Password("token", service: service, storage: storage).projectedValue
   }
 
@@ -22,8 +22,8 @@ import Testing
   @Test func `a password stays in the keyring as a witness of the tests`() throws {
     let witness = try #require(PrivateSession.witness)
     let property = Password<String?>(witness, service: "swift-keyring-witness", storage: storage)
-    try property.projectedValue.write("witness of \(witness)")
-    #expect(try property.projectedValue.read() == "witness of \(witness)")
+    try property.write("witness of \(witness)")
+    #expect(try property.read() == "witness of \(witness)")
   }
 
   // MARK: Theirs

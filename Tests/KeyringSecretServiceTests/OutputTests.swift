@@ -97,15 +97,15 @@ import Testing
     let secret = Secret(canary)
     let nowhere = SecretServiceStorage(options: .init(busAddress: "unix:path=/nonexistent"))
     let huge = String(repeating: canary, count: ItemLimits.secretBytes / canary.utf8.count + 1)
-    try service.storage.setSecret(Secret(bytes: Array(canary.utf8) + [0xFF]), for: key)
+    try service.storage[key, as: .secret].write(Secret(bytes: Array(canary.utf8) + [0xFF]))
     let mistakes: [() throws -> Void] = [
-      { try service.setPassword(canary, for: "password", mode: .add) },
-      { try service.setPassword(canary, for: "missing", mode: .update) },
-      { try service.setPassword(huge, for: "password") },
-      { try service.setPassword(canary, for: "") },
+      { try service.password("password").write(canary, mode: .add) },
+      { try service.password("missing").write(canary, mode: .update) },
+      { try service.password("password").write(huge) },
+      { try service.password("").write(canary) },
       { _ = try service.storage.password(for: key) },
-      { _ = try service.value(Token.self, for: "token") },
-      { try nowhere.setSecret(secret, for: key) },
+      { _ = try service.value("token", as: Token.self).read() },
+      { try nowhere[key, as: .secret].write(secret) },
     ]
     for mistake in mistakes {
       let error = #expect(throws: SecureStorageError.self, performing: mistake)

@@ -209,10 +209,10 @@ struct CollectionFileTests {
     let key = ItemKey.password(service: PrivateSession.newService(), account: "account")
     let form = Secret("a").binaryForm
     for secret in [form, form.binaryForm, form[0..<form.count - 1]] {
-      try storage.setSecret(secret, for: key)
+      try storage[key, as: .secret].write(secret)
       #expect(try storage.secret(for: key) == secret)
     }
-    try storage.setSecret(nil, for: key)
+    try storage[key, as: .secret].write(nil)
   }
 }
 
@@ -236,20 +236,20 @@ private struct SecretTrial {
       let key = key(number)
       if generator.oneIn(4) {
         // A text of the other kind is replaced.
-        try storage.setSecret(secret(), for: key)
+        try storage[key, as: .secret].write(secret())
       }
       let secret = number < Self.fixed.count ? Secret(Self.fixed[number]) : secret()
       expected[key] = secret
       if key.kind == .credentials, let credential = Credential(login: Self.login, secret: secret) {
         // The login is an attribute.
-        try storage.setCredential(credential, for: key)
+        try storage[key, as: .credential].write(credential)
       } else {
-        try storage.setSecret(secret, for: key)
+        try storage[key, as: .secret].write(secret)
       }
     }
     let value = ["line\nline", "\"quoted\"", "\\", "/", "\u{8}\u{1}\u{2028}", " "]
     let values = storage.service("values")
-    try values.setValue(value, for: "value")
+    try values.value("value").write(value)
     for round in ["lock", "restart", "second restart"] {
       if round == "lock" {
         try storage.lock()
@@ -263,13 +263,13 @@ private struct SecretTrial {
         let isSame = try storage.secret(for: key) == secret
         #expect(isSame, "\(key) \(secret.withUnsafeBytes { Array($0.prefix(60)) }) \(comment)")
         if key.kind == .credentials, secret.isUTF8 {
-          #expect(try storage.credential(for: key)?.login == Self.login, comment)
+          #expect(try storage[key, as: .credential].read()?.login == Self.login, comment)
         }
         guard CollectionFile.textKeeps(secret), let item = try bus.search(key.ownAttributes).first
         else { continue }
         #expect(try bus.storedSecret(of: item) == secret, comment)
       }
-      #expect(try values.value([String].self, for: "value") == value, comment)
+      #expect(try values.value("value", as: [String].self).read() == value, comment)
       #expect(try SecretTool.lookup(theirs, on: bus) == "{\"theirs\": [1]}", comment)
       // The next file is written with the content that was read from this one.
       try storage.setPassword(round, for: .password(service: "another", account: "account"))

@@ -57,7 +57,7 @@ import Testing
     func query(_ login: String) -> ItemQuery {
       ItemQuery(attributes: ["service": service, "username": login])
     }
-    try storage.setCredential(Credential(login: "ada", password: "old"), for: account)
+    try storage[account, as: .credential].write(Credential(login: "ada", password: "old"))
     let attributes = account.newAttributes
       .merging(["username": "grace", AttributeName.revision: "1"]) { $1 }
     try openSession().createItem(attributes, label: "newer", secret: "new", replacing: true)
@@ -65,7 +65,7 @@ import Testing
     #expect(try storage.removeItems(matching: query("ada")) == 0)
     #expect(try storage.items(matching: query("grace")).map(\.key) == [account])
     #expect(try storage.removeItems(matching: query("grace")) == 1)
-    #expect(try storage.credential(for: account) == nil)
+    #expect(try storage[account, as: .credential].read() == nil)
   }
 
   /// Any program may write any revision.

@@ -17,13 +17,13 @@ struct TextFileTests {
         "line\nline\r\n", "\ttab\t", "back\\slash\\n", "\"quoted\"", "https://example.org/", " ",
         "\u{8}\u{C}\u{1}\u{7F}\u{2028}", "\\", "\\u000a", "",
       ]
-      try service.setValue(value, for: "value")
+      try service.value("value").write(value)
       // The second file is written with the content that was read from the first one.
       for number in 1...2 {
         try storage.lock()
         try collection.unlock()
-        #expect(try service.value([String].self, for: "value") == value)
-        try service.setPassword("\(number)", for: "another")
+        #expect(try service.value("value", as: [String].self).read() == value)
+        try service.password("another").write("\(number)")
       }
     }
     try collection.delete()

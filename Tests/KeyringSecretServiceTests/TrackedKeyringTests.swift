@@ -39,13 +39,13 @@ import Testing
     #expect(try worker.finish().status == 0)
     #expect(await waitUntil { follower.last == "20" })
     follower.end()
-    try await property.projectedValue.remove()
+    try await property.remove()
   }
 
   @Test func `a view follows another storage of its own program`() async throws {
     let property = property(in: SecretServiceStorage().cached())
     let follower = Follower { property.wrappedValue }
-    try await SecretServiceStorage().setPassword("new", for: property.projectedValue.key)
+    try await SecretServiceStorage().setPassword("new", for: property.key)
     #expect(await waitUntil { follower.last == "new" })
     self.property(in: SecretServiceStorage()).wrappedValue = nil
     #expect(await waitUntil { follower.last == .some(nil) })

@@ -37,7 +37,7 @@ import Testing
     var ofKind = try await storage.changes(matching: ItemQuery(kind: .value)).makeAsyncIterator()
     try await storage.setPassword("s3cret", for: .password(service: "other", account: "account"))
     try await storage.setPassword("s3cret", for: key)
-    try await storage.setValue(1, for: value)
+    try await storage[value, as: .value()].write(1)
     #expect(await ofService.next() == .created(key))
     #expect(await ofService.next() == .created(value))
     #expect(await ofKind.next() == .created(value))

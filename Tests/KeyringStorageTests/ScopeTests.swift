@@ -9,16 +9,16 @@ import Testing
 
   @Test func `a service sets, gets, lists and removes items`() throws {
     let service = storage.service("service")
-    for account in ["beta", "alpha"] { try service.setPassword("of \(account)", for: account) }
-    try service.setCredential(Credential(login: "ada", password: "pa55"), labeled: "account")
-    try service.setValue(["a", "b"], for: "list")
-    #expect(try service.password(for: "alpha") == "of alpha")
-    #expect(try service.accounts() == ["alpha", "beta"])
-    #expect(try service.credentialLabels() == ["account"])
-    #expect(try service.credential(labeled: "account")?.login == "ada")
-    #expect(try service.value([String].self, for: "list") == ["a", "b"])
-    #expect(try service.removePassword(for: "alpha"))
-    #expect(try !service.removePassword(for: "alpha"))
+    for account in ["beta", "alpha"] { try service.password(account).write("of \(account)") }
+    try service.credential("account").write(Credential(login: "ada", password: "pa55"))
+    try service.value("list").write(["a", "b"])
+    #expect(try service.password("alpha").read() == "of alpha")
+    #expect(try service.names() == ["alpha", "beta"])
+    #expect(try service.names(of: .credentials) == ["account"])
+    #expect(try service.credential("account").read()?.login == "ada")
+    #expect(try service.value("list", as: [String].self).read() == ["a", "b"])
+    #expect(try service.password("alpha").remove())
+    #expect(try !service.password("alpha").remove())
     #expect(try storage.service("another").removeAll().count == 0)
     #expect(try service.removeAll().count == 3)
     #expect(try storage.items(matching: ItemQuery()).isEmpty)
@@ -26,23 +26,23 @@ import Testing
 
   @Test func `a service lists and removes each kind by itself`() throws {
     let service = storage.service("service")
-    try service.setPassword("s3cret", for: "name")
-    try service.setValue([1], for: "name")
-    try service.setCredential(Credential(login: "ada", password: "pa55"), labeled: "name")
-    #expect(try service.valueAccounts() == ["name"])
-    #expect(try service.removeValue(for: "name"))
-    #expect(try service.valueAccounts().isEmpty && service.accounts() == ["name"])
-    #expect(try service.removeCredential(labeled: "name"))
-    #expect(try !service.removeCredential(labeled: "name"))
-    #expect(try service.password(for: "name") == "s3cret")
+    try service.password("name").write("s3cret")
+    try service.value("name").write([1])
+    try service.credential("name").write(Credential(login: "ada", password: "pa55"))
+    #expect(try service.names(of: .value) == ["name"])
+    #expect(try service.value("name", as: [Int].self).remove())
+    #expect(try service.names(of: .value).isEmpty && service.names() == ["name"])
+    #expect(try service.credential("name").remove())
+    #expect(try !service.credential("name").remove())
+    #expect(try service.password("name").read() == "s3cret")
   }
 
   @Test func `a service refuses to add a duplicate`() throws {
     let service = storage.service("service")
-    try service.setPassword("first", for: "account", mode: .add)
+    try service.password("account").write("first", mode: .add)
     #expect(throws: SecureStorageError.self) {
-      try service.setPassword("second", for: "account", mode: .add)
+      try service.password("account").write("second", mode: .add)
     }
-    #expect(try service.password(for: "account") == "first")
+    #expect(try service.password("account").read() == "first")
   }
 }

@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  private typealias Property = SecureProperty<String>
+  private typealias Property = StoredValue<String>
 
   /// Each first use of a property, and the value after it.
   private static let uses:
@@ -136,18 +136,17 @@ import Testing
     let storage = InMemoryStorage()
     func fill() throws {
       try storage.setPassword("old", for: Self.oldKey)
-      try storage.setCredential(
-        Credential(login: "me", password: "old"),
-        for: .credentials(service: "old", label: "account"))
-      try storage.setValue([1], for: .value(service: "old", account: "value"))
+      try storage[.credentials(service: "old", label: "account"), as: .credential].write(
+        Credential(login: "me", password: "old"))
+      try storage[.value(service: "old", account: "value"), as: .value()].write([1])
     }
     try fill()
     let settings = Moving(storage)
     let properties = try SecureProperties(of: settings)
     let values = try properties.readAll()
-    #expect(try values[settings.token.projectedValue] == "old")
-    #expect(try values[settings.account.projectedValue]?.login == "me")
-    #expect(try values[settings.value.projectedValue] == [1])
+    #expect(try values[settings.token] == "old")
+    #expect(try values[settings.account]?.login == "me")
+    #expect(try values[settings.value] == [1])
     #expect(try storage.items(matching: .service("old")).isEmpty)
 
     #expect(try properties.removeAll().count == 3)

@@ -35,39 +35,41 @@ import Testing
 
   @Test func `a missing value is generated once and stored`() throws {
     var calls = 0
-    let new = try storage.readOrStorePassword(for: key) {
+    let new = try storage[key].readOrStore {
       calls += 1
       return "new"
     }
     #expect(new == "new" && calls == 1)
-    #expect(try storage.readOrStorePassword(for: key) { "another" } == "new")
-    #expect(try storage.readOrStoreSecret(for: key) { Secret("another") } == Secret("new"))
+    #expect(try storage[key].readOrStore { "another" } == "new")
+    #expect(try storage[key, as: .secret].readOrStore { Secret("another") } == Secret("new"))
     let credential = Credential(login: "ada", password: "pa55")
     for new in [credential, Credential(login: "bob", password: "pa55")] {
-      #expect(try storage.readOrStoreCredential(for: account) { new } == credential)
+      #expect(try storage[account, as: .credential].readOrStore { new } == credential)
     }
     for id in 1...2 {
-      let found = try storage.readOrStoreValue(Session.self, for: session) { Session(id: id) }
+      let found = try storage[session, as: .value(Session.self)].readOrStore { Session(id: id) }
       #expect(found == Session(id: 1))
     }
   }
 
   @Test func `a missing value is generated once and stored with await`() async throws {
     var calls = 0
-    let new = try await storage.readOrStorePassword(for: key) {
+    let new = try await storage[key].readOrStore {
       await Task.yield()
       calls += 1
       return "new"
     }
     #expect(new == "new" && calls == 1)
-    #expect(try await storage.readOrStorePassword(for: key) { "another" } == "new")
-    #expect(try await storage.readOrStoreSecret(for: key) { Secret("another") } == Secret("new"))
+    #expect(try await storage[key].readOrStore { "another" } == "new")
+    #expect(try await storage[key, as: .secret].readOrStore { Secret("another") } == Secret("new"))
     let credential = Credential(login: "ada", password: "pa55")
     for new in [credential, Credential(login: "bob", password: "pa55")] {
-      #expect(try await storage.readOrStoreCredential(for: account) { new } == credential)
+      #expect(try await storage[account, as: .credential].readOrStore { new } == credential)
     }
     for id in 1...2 {
-      let found = try await storage.readOrStoreValue(Session.self, for: session) { Session(id: id) }
+      let found = try await storage[session, as: .value(Session.self)].readOrStore {
+        Session(id: id)
+      }
       #expect(found == Session(id: 1))
     }
   }
@@ -80,14 +82,14 @@ import Testing
   ) async throws {
     storage.fail(.read, with: code)
     let found = try self.code {
-      _ = try storage.readOrStorePassword(for: key) {
+      _ = try storage[key].readOrStore {
         Issue.record("a value was generated")
         return "new"
       }
     }
     #expect(found == code)
     await expectError(code) {
-      try await storage.readOrStorePassword(for: key) {
+      try await storage[key].readOrStore {
         Issue.record("a value was generated")
         return "new"
       }
@@ -100,14 +102,14 @@ import Testing
   }
 
   @Test func `a value of another type is neither returned nor replaced`() throws {
-    try storage.setSecret(Secret(bytes: [0xFF]), for: key)
-    expectError(.undecodable) { _ = try storage.readOrStorePassword(for: key) { "new" } }
+    try storage[key, as: .secret].write(Secret(bytes: [0xFF]))
+    expectError(.undecodable) { _ = try storage[key].readOrStore { "new" } }
     #expect(try storage.secret(for: key) == Secret(bytes: [0xFF]))
   }
 
   @Test func `a value that can't be stored isn't returned`() throws {
     storage.fail(.save, with: .userCanceled)
-    expectError(.userCanceled) { _ = try storage.readOrStorePassword(for: key) { "new" } }
+    expectError(.userCanceled) { _ = try storage[key].readOrStore { "new" } }
     withSecureStorage(storage) {
       #expect(settings.token == nil && settings.$token.failure?.code == .userCanceled)
       storage.reset()
@@ -116,7 +118,7 @@ import Testing
   }
 
   @Test func `a value that another program adds first is returned`() throws {
-    let value = try storage.readOrStorePassword(for: key) { () throws(SecureStorageError) in
+    let value = try storage[key].readOrStore { () throws(SecureStorageError) in
       try storage.setPassword("theirs", for: key)
       return "ours"
     }
@@ -129,7 +131,7 @@ import Testing
     let refusals = Mutex(0)
     let vanishing = VanishingStorage(refusals: 3) { refusals.withLock { $0 += 1 } }
     var calls = 0
-    let value = try vanishing.readOrStorePassword(for: key) {
+    let value = try vanishing[key].readOrStore {
       calls += 1
       return "ours"
     }
@@ -140,28 +142,28 @@ import Testing
   @Test(.timeLimit(.minutes(1))) func `a task that is cancelled stops trying`() async throws {
     let (attempts, continuation) = AsyncStream.makeStream(of: Void.self)
     let vanishing = VanishingStorage(refusals: .max) { continuation.yield() }
-    let task = Task { [key] in try await vanishing.readOrStorePassword(for: key) { "ours" } }
+    let task = Task { [key] in try await vanishing[key].readOrStore { "ours" } }
     for await _ in attempts { break }
     task.cancel()
     await expectError(.canceled) { try await task.value }
   }
 
   @Test func `a value that has expired is returned as it is`() throws {
-    let new = try storage.readOrStorePassword(for: key, expiresAfter: .seconds(-1)) { "new" }
+    let new = try storage[key, as: .text.expiring(after: .seconds(-1))].readOrStore { "new" }
     #expect(new == "new")
     #expect(try storage.item(for: key)?.expires != nil)
     #expect(
-      try storage.readOrStorePassword(for: key, expiresAfter: .seconds(60)) { "another" } == "new")
+      try storage[key, as: .text.expiring(after: .seconds(60))].readOrStore { "another" } == "new")
   }
 
   @Test func `layers store in the one that is written`() throws {
     let (first, second) = (InMemoryStorage(), InMemoryStorage())
     let layered = LayeredStorage([.reading(first), .writing(storage), .reading(second)])
-    #expect(try layered.readOrStorePassword(for: key) { "new" } == "new")
+    #expect(try layered[key].readOrStore { "new" } == "new")
     #expect(try storage.password(for: key) == "new")
     let other = ItemKey.password(service: "service", account: "other")
     try second.setPassword("given", for: other)
-    #expect(try layered.readOrStorePassword(for: other) { "new" } == "given")
+    #expect(try layered[other].readOrStore { "new" } == "given")
     #expect(try !storage.exists(other) && !first.exists(other))
 
     // A layer that can't be reached may have the value.
@@ -169,11 +171,11 @@ import Testing
     unreachable.fail(.read, with: .connectionLost)
     let optional = LayeredStorage([.reading(unreachable, isRequired: false), .writing(storage)])
     let last = ItemKey.password(service: "service", account: "last")
-    expectError(.connectionLost) { _ = try optional.readOrStorePassword(for: last) { "new" } }
+    expectError(.connectionLost) { _ = try optional[last].readOrStore { "new" } }
     #expect(try !storage.exists(last))
 
     let readOnly = LayeredStorage([.reading(first)])
-    expectError(.readOnly) { _ = try readOnly.readOrStorePassword(for: last) { "new" } }
+    expectError(.readOnly) { _ = try readOnly[last].readOrStore { "new" } }
   }
 
   // MARK: - Properties

@@ -66,8 +66,8 @@ import Testing
     let storage = SecureStorageDefaults.currentStorage
     let key = ItemKey.credentials(service: "service", label: "label")
     let credential = try #require(Credential(login: "ada", secret: Secret("pa55")))
-    try storage.setCredential(credential, for: key)
-    #expect(try storage.credential(for: key)?.secret == Secret("pa55"))
+    try storage[key, as: .credential].write(credential)
+    #expect(try storage[key, as: .credential].read()?.secret == Secret("pa55"))
     #expect(credential == Credential(login: "ada", password: "pa55"))
     #expect(Credential(login: "ada", secret: Secret(bytes: [0xFF])) == nil)
   }

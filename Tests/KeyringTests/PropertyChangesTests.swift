@@ -33,7 +33,7 @@ import Testing
     let (first, second) = (InMemoryStorage(), InMemoryStorage())
     let changes = try await withSecureStorage(first) { try await settings.$authToken.changes }
     try await second.setPassword("second", for: settings.$authToken.key)
-    try await first.setValue("first", for: settings.$session.key)
+    try await first[settings.$session.key, as: .value()].write("first")
     try await first.setPassword("first", for: settings.$authToken.key)
     #expect(await changes.first { _ in true } == .created(settings.$authToken.key))
   }

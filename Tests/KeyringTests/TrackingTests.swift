@@ -319,7 +319,7 @@ import Testing
       settings.authToken = "s3cret"
       try memory.lock()
       let failing = Password<String?>("authToken", service: "tracked", storage: memory)
-      return Follower { (failing.projectedValue.failure?.code, failing.wrappedValue) }
+      return Follower { (failing.failure?.code, failing.wrappedValue) }
     }
     #expect(await waitUntil { follower.last?.0 == .locked })
     try await memory.unlock()
@@ -421,7 +421,7 @@ import Testing
   @Test func `an observation lasts until a change that no one reads`() async {
     let storage = ReportingStorage()
     let property = Password<String?>("authToken", service: "tracked", storage: storage)
-    let change = StorageEvent.changed(.replaced(property.projectedValue.key))
+    let change = StorageEvent.changed(.replaced(property.key))
     #expect(property.wrappedValue == nil && storage.observers.isEmpty, "no one tracks")
     for _ in 0..<10 {
       let tracked = Tracked { property.wrappedValue }
@@ -441,8 +441,8 @@ import Testing
     let other = Password<String?>("other", service: "tracked", storage: storage)
     let concerned = Tracked { other.wrappedValue }
     for event in [
-      StorageEvent.interrupted, .changing(property.projectedValue.key), .mayHaveChanged(nil),
-      .changed(.created(other.projectedValue.key)),
+      StorageEvent.interrupted, .changing(property.key), .mayHaveChanged(nil),
+      .changed(.created(other.key)),
     ] {
       storage.observers.report(event)
     }
@@ -501,7 +501,7 @@ import Testing
     property.wrappedValue = "first"
     #expect(await waitUntil { tracked.withLock { $0 != nil } })
     let inner = try #require(tracked.withLock { $0 })
-    try await memory.setPassword("second", for: property.projectedValue.key)
+    try await memory.setPassword("second", for: property.key)
     #expect(await inner.wasTold())
     subscription.cancel()
   }

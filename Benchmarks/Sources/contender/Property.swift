@@ -57,7 +57,7 @@ struct PropertiesInTurn: Work {
     self.change = change
     properties = (0..<count).map { Password<String?>("\(change.rawValue)-property-\($0)") }
     if change == .remove {
-      for property in properties { try property.projectedValue.write("to be removed") }
+      for property in properties { try property.write("to be removed") }
     }
   }
 
@@ -68,12 +68,12 @@ struct PropertiesInTurn: Work {
 
   mutating func check() throws {
     for (index, property) in properties.enumerated().prefix(number).dropFirst(checked) {
-      if let failure = property.projectedValue.failure { throw failure }
+      if let failure = property.failure { throw failure }
       let expected = change == .create ? "the secret \(index + 1)" : nil
-      guard try property.projectedValue.read() == expected else {
+      guard try property.read() == expected else {
         throw Failure("the property wasn't changed")
       }
-      try property.projectedValue.remove()
+      try property.remove()
     }
     checked = number
   }

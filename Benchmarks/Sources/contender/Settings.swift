@@ -26,7 +26,7 @@ struct Settings {
   @Password("account-18") var password18: String?
   @Password("account-19") var password19: String?
 
-  var properties: [SecureProperty<String>] {
+  var properties: [StoredValue<String>] {
     [
       $password0, $password1, $password2, $password3, $password4,
       $password5, $password6, $password7, $password8, $password9,

@@ -14,7 +14,7 @@ func rotate() async throws {
     rotated, service: Sample.service, storage: Sample.storage())
   while let value = readLine() {
     let start = nanoseconds()
-    try await password.projectedValue.write(value)
+    try await password.write(value)
     answer([start])
   }
 }
@@ -26,11 +26,11 @@ func follow(count: Int) async throws {
   for number in 0..<count {
     let password = Password<String?>(
       rotated, service: Sample.service, storage: Sample.storage().cached())
-    let changes = try await password.projectedValue.changes
-    _ = try await password.projectedValue.read()
+    let changes = try await password.changes
+    _ = try await password.read()
     Task {
       for await _ in changes {
-        if let value = try await password.projectedValue.read() {
+        if let value = try await password.read() {
           answer(["\(number)", value, "\(nanoseconds())"])
         }
       }

@@ -180,7 +180,7 @@ import Testing
   @Test func `a secret that isn't text is refused`() throws {
     try store("ada", "pa55", at: registry)
     let key = try #require(try storage.items(matching: ItemQuery()).first?.key)
-    try storage.setSecret(Secret(bytes: [0xFF]), for: key)
+    try storage[key, as: .secret].write(Secret(bytes: [0xFF]))
     let failure = #expect(throws: DockerCredentials.Failure.self) { try reply(.get, registry) }
     #expect(failure?.message == "the password is not text")
   }

@@ -26,7 +26,7 @@ import Testing
 
   @Test func `the library reads items that the tool has set`() throws {
     try commands.set(Secret("pa55"), for: credential, login: "ada", label: "Mine")
-    let stored = try storage.service("service").credential(labeled: "mine")
+    let stored = try storage.service("service").credential("mine").read()
     #expect(stored == Credential(login: "ada", password: "pa55"))
     #expect(try commands.metadata(credential).paragraphs[0].contains("label: Mine"))
   }
@@ -138,7 +138,7 @@ import Testing
     parts: [String: String], selection: ItemSelection
   ) throws {
     let key = ItemKey(kind: .internetPassword, attributes: parts)
-    try storage.setSecret(Secret("s3cret"), for: key)
+    try storage[key, as: .secret].write(Secret("s3cret"))
     #expect(try commands.secret(selection) == Secret("s3cret"))
     #expect(try commands.metadata(selection).lines.count == 1)
     let destination = InMemoryStorage()
@@ -181,7 +181,7 @@ import Testing
     for (service, account) in [("service", ""), ("", "me")] {
       let key = ItemKey(kind: .password, attributes: ["service": service, "username": account])
       let selection = ItemSelection(service: service, account: account)
-      try storage.setSecret(Secret("s3cret"), for: key)
+      try storage[key, as: .secret].write(Secret("s3cret"))
       #expect(try commands.secret(selection) == Secret("s3cret"))
       #expect(try commands.remove(selection) == 1)
       // A new one isn't made by mistake.

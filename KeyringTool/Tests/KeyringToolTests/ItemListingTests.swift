@@ -11,9 +11,8 @@ import Testing
 
   @Test func `a listing names items and hides secrets`() throws {
     try storage.setPassword("s3cret", for: .password(service: "service", account: "account"))
-    try storage.setCredential(
-      Credential(login: "ada", password: "s3cret"),
-      for: .credentials(service: "service", label: "mine"))
+    try storage[.credentials(service: "service", label: "mine"), as: .credential].write(
+      Credential(login: "ada", password: "s3cret"))
     // This holds even if the listing is given the secrets.
     let listing = ItemListing(try storage.items(matching: ItemQuery(details: .all)))
     #expect(listing.lines.count == 2)
@@ -25,7 +24,7 @@ import Testing
 
   @Test func `a listing as JSON has everything but the secret`() throws {
     let key = ItemKey.credentials(service: "service", label: "mine\n\u{1B}")
-    try storage.setCredential(Credential(login: "ada", password: "s3cret"), for: key)
+    try storage[key, as: .credential].write(Credential(login: "ada", password: "s3cret"))
     let text = try ItemListing(try storage.items(matching: ItemQuery(details: .all))).json()
     #expect(!text.contains("s3cret") && !text.contains("\n") && !text.contains("\u{1B}"))
     let content = try JSONSerialization.jsonObject(with: Data(text.utf8))

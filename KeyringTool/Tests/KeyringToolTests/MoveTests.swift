@@ -34,7 +34,7 @@ import Testing
     #expect(error?.recoverySuggestion?.contains("--replace") == true)
     #expect(try destination.password(for: key) == "theirs")
     #expect(try !destination.exists(other))
-    #expect(try source.service("service").accounts() == ["account", "other"])
+    #expect(try source.service("service").names() == ["account", "other"])
 
     #expect(try move(to: destination, replacing: true) == 2)
     #expect(try destination.password(for: key) == "first")
@@ -68,11 +68,11 @@ import Testing
         ? SecureStorageError(.other, operation: .save, backendName: "full") : nil
     }
     #expect(throws: SecureStorageError.self) { try move(to: full) }
-    #expect(try source.service("service").accounts() == ["account", "other"])
-    #expect(try destination.service("service").accounts() == ["other"])
+    #expect(try source.service("service").names() == ["account", "other"])
+    #expect(try destination.service("service").names() == ["other"])
     #expect(try move(to: destination) == 2)
-    #expect(try destination.service("service").accounts() == ["account", "other"])
-    #expect(try source.service("service").accounts().isEmpty)
+    #expect(try destination.service("service").names() == ["account", "other"])
+    #expect(try source.service("service").names().isEmpty)
   }
 
   @Test func `the source stays when the destination stores something else`() throws {
@@ -92,7 +92,7 @@ import Testing
       try move(to: destination) { try destination.remove(self.other) }
     }
     #expect(failure?.status == .damaged && failure?.message.contains("other") == true)
-    #expect(try source.service("service").accounts() == ["account", "other"])
+    #expect(try source.service("service").names() == ["account", "other"])
     #expect(try !destination.exists(other))
     #expect(try move(to: destination) == 2)
   }

@@ -139,7 +139,7 @@ import Testing
       (Secret(longest + "x"), "4095 bytes"), (Secret(bytes: [0x63, 0xE9]), "UTF-8"),
       (Secret("a\u{A0}b"), "without spaces"),
     ] {
-      try storage.setSecret(secret, for: key)
+      try storage[key, as: .secret].write(secret)
       let failure = #expect(throws: ToolFailure.self) { try text("example.org") }
       #expect(failure?.recoverySuggestion.contains(reason) == true)
     }

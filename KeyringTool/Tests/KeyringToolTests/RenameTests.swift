@@ -97,16 +97,16 @@ import Testing
     try add(.password(service: "s", account: "a"))
     var accounts: [String] = []
     let count = try rename(ItemSelection(service: "s", account: "a"), [.account: "b"]) {
-      accounts = try storage.service("s").accounts()
+      accounts = try storage.service("s").names()
     }
     #expect(count == 1 && accounts == ["a", "b"])
     struct Killed: Error {}
     #expect(throws: Killed.self) {
       try rename(ItemSelection(service: "s", account: "b"), [.account: "c"]) { throw Killed() }
     }
-    #expect(try storage.service("s").accounts() == ["b", "c"])
+    #expect(try storage.service("s").names() == ["b", "c"])
     #expect(try rename(ItemSelection(service: "s", account: "b"), [.account: "c"]) == 1)
-    #expect(try storage.service("s").accounts() == ["c"])
+    #expect(try storage.service("s").names() == ["c"])
   }
 
   @Test func `an item whose new name is lost before the removal stays`() throws {
@@ -117,7 +117,7 @@ import Testing
       }
     }
     #expect(failure?.status == .damaged)
-    #expect(try storage.service("s").accounts() == ["a"])
+    #expect(try storage.service("s").names() == ["a"])
   }
 
   @Test(arguments: [
@@ -171,6 +171,6 @@ import Testing
   ) throws {
     for account in ["a", "b"] { try add(.password(service: "s", account: account)) }
     #expect(throws: ItemSelection.Unclear.self) { try rename(selection, all: all, parts) }
-    #expect(try storage.service("s").accounts() == ["a", "b"])
+    #expect(try storage.service("s").names() == ["a", "b"])
   }
 }

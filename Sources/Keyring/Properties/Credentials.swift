@@ -16,16 +16,16 @@ public import KeyringStorage
 /// settings.account = Credential(login: "me@example.org", password: "s3cret")
 /// ```
 @propertyWrapper
-public struct Credentials<Value: Sendable>: Sendable {
+public struct Credentials<Value: Sendable>: SecureProperty {
   /// The throwing operations of the property, and the error of its last failed read or assignment.
-  public let projectedValue: SecureProperty<Credential>
+  public let projectedValue: StoredValue<Credential>
   private let missingValue: MissingValue<Credential, Value>
 
   private init(
     _ name: String, _ key: PropertyKey, _ lifetime: Duration?, _ storage: (any SecureStorage)?,
     _ missingValue: MissingValue<Credential, Value>, _ firstValue: FirstValue<Credential>? = nil
   ) {
-    projectedValue = SecureProperty(
+    projectedValue = StoredValue(
       name: name, storage: storage, as: .credential.expiring(after: lifetime), key: key,
       first: firstValue)
     self.missingValue = missingValue
@@ -38,6 +38,9 @@ public struct Credentials<Value: Sendable>: Sendable {
   /// The login and the password.
   ///
   /// It's `nil` or the default if none are stored or if they can't be read.
+  ///
+  /// Each use blocks for a trip to the keyring, as ``StoredValue/value`` tells. On the main thread, use `await` and the
+  /// projected value instead.
   public var wrappedValue: Value {
     get { missingValue.read(projectedValue) }
     nonmutating set { missingValue.assign(projectedValue, newValue) }

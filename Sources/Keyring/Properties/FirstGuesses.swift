@@ -9,11 +9,11 @@ public import KeyringFoundation
 @_documentation(visibility: private)
 extension SecureProperty {
   @available(*, unavailable, renamed: "read()")
-  public func get() throws -> Value? { fatalError() }
+  public func get() throws -> Stored? { fatalError() }
   @available(*, unavailable, renamed: "write(_:)")
-  public func set(_: Value?) throws { fatalError() }
+  public func set(_: Stored?) throws { fatalError() }
   @available(*, unavailable, renamed: "write(_:)")
-  public func save(_: Value?) throws { fatalError() }
+  public func save(_: Stored?) throws { fatalError() }
   @available(*, unavailable, renamed: "remove()")
   public func delete() throws { fatalError() }
   @available(*, unavailable, renamed: "remove()")

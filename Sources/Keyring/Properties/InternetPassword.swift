@@ -12,16 +12,16 @@ public import KeyringStorage
 ///
 /// Getters and setters can't throw. If one fails, the error is in `$gitPassword.failure`.
 @propertyWrapper
-public struct InternetPassword<Value: PasswordValue>: Sendable {
+public struct InternetPassword<Value: PasswordValue>: SecureProperty {
   /// The throwing operations of the property, and the error of its last failed read or assignment.
-  public let projectedValue: SecureProperty<Value._StoredPassword>
+  public let projectedValue: StoredValue<Value._StoredPassword>
   private let missingValue: MissingValue<Value._StoredPassword, Value>
 
   private init(
     _ key: ItemKey, _ storage: (any SecureStorage)?, _ coding: ItemCoding<Value._StoredPassword>,
     _ missingValue: MissingValue<Value._StoredPassword, Value>
   ) {
-    projectedValue = SecureProperty(
+    projectedValue = StoredValue(
       name: key.propertyName, storage: storage, as: coding, key: .fixed(key))
     self.missingValue = missingValue
   }
@@ -29,6 +29,9 @@ public struct InternetPassword<Value: PasswordValue>: Sendable {
   /// The password.
   ///
   /// It's `nil` or the default if there is no password or if it can't be read.
+  ///
+  /// Each use blocks for a trip to the keyring, as ``StoredValue/value`` tells. On the main thread, use `await` and the
+  /// projected value instead.
   public var wrappedValue: Value {
     get { missingValue.read(projectedValue) }
     nonmutating set { missingValue.assign(projectedValue, newValue) }

@@ -6,9 +6,9 @@
 /// would look up the metadata of several types.
 struct MissingValue<Stored: Sendable, Value: Sendable>: Sendable {
   /// Returns the property's value, which stands for a missing item if there is none.
-  let read: @Sendable (SecureProperty<Stored>) -> Value
+  let read: @Sendable (StoredValue<Stored>) -> Value
   /// Assigns a value to the property, or removes the item if the value stands for a missing one.
-  let assign: @Sendable (SecureProperty<Stored>, Value) -> Void
+  let assign: @Sendable (StoredValue<Stored>, Value) -> Void
   /// The value that stands for a missing item, as text.
   let description: String
 }

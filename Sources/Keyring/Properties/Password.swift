@@ -20,9 +20,9 @@ public import KeyringStorage
 /// try settings.$authToken.write("s3cret")  // the same, throwing
 /// ```
 @propertyWrapper
-public struct Password<Value: PasswordValue>: Sendable {
+public struct Password<Value: PasswordValue>: SecureProperty {
   /// The throwing operations of the property, and the error of its last failed read or assignment.
-  public let projectedValue: SecureProperty<Value._StoredPassword>
+  public let projectedValue: StoredValue<Value._StoredPassword>
   private let missingValue: MissingValue<Value._StoredPassword, Value>
 
   private init(
@@ -31,7 +31,7 @@ public struct Password<Value: PasswordValue>: Sendable {
     _ missingValue: MissingValue<Value._StoredPassword, Value>,
     _ firstValue: FirstValue<Value._StoredPassword>? = nil
   ) {
-    projectedValue = SecureProperty(
+    projectedValue = StoredValue(
       name: account, storage: storage, as: coding,
       key: PropertyKey(of: service) {
         .password(service: $0, account: account, accessGroup: accessGroup)
@@ -43,7 +43,7 @@ public struct Password<Value: PasswordValue>: Sendable {
     _ key: ItemKey, _ storage: (any SecureStorage)?, _ coding: ItemCoding<Value._StoredPassword>,
     _ missingValue: MissingValue<Value._StoredPassword, Value>
   ) {
-    projectedValue = SecureProperty(
+    projectedValue = StoredValue(
       name: key.propertyName, storage: storage, as: coding, key: .fixed(key))
     self.missingValue = missingValue
   }
@@ -51,6 +51,9 @@ public struct Password<Value: PasswordValue>: Sendable {
   /// The password.
   ///
   /// It's `nil` or the default if there is no password or if it can't be read.
+  ///
+  /// Each use blocks for a trip to the keyring, as ``StoredValue/value`` tells. On the main thread, use `await` and the
+  /// projected value instead.
   public var wrappedValue: Value {
     get { missingValue.read(projectedValue) }
     nonmutating set { missingValue.assign(projectedValue, newValue) }

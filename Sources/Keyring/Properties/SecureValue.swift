@@ -14,17 +14,17 @@ public import KeyringStorage
 /// }
 /// ```
 @propertyWrapper
-public struct SecureValue<Stored: Codable & Sendable, Value: Sendable>: Sendable {
+public struct SecureValue<Stored: Codable & Sendable, Value: Sendable>: SecureProperty {
   /// The throwing operations of the property, and the error of its last failed read or assignment.
-  public let projectedValue: SecureProperty<Stored>
+  public let projectedValue: StoredValue<Stored>
   private let missingValue: MissingValue<Stored, Value>
 
   private init(
     _ name: String, _ key: PropertyKey, _ lifetime: Duration?, _ storage: (any SecureStorage)?,
     _ missingValue: MissingValue<Stored, Value>, _ firstValue: FirstValue<Stored>? = nil
   ) {
-    projectedValue = SecureProperty(
-      name: name, storage: storage, as: .value.expiring(after: lifetime), key: key,
+    projectedValue = StoredValue(
+      name: name, storage: storage, as: .value().expiring(after: lifetime), key: key,
       first: firstValue)
     self.missingValue = missingValue
   }
@@ -38,6 +38,9 @@ public struct SecureValue<Stored: Codable & Sendable, Value: Sendable>: Sendable
   /// The value.
   ///
   /// It's `nil` or the default if there is no value or if it can't be read.
+  ///
+  /// Each use blocks for a trip to the keyring, as ``StoredValue/value`` tells. On the main thread, use `await` and the
+  /// projected value instead.
   public var wrappedValue: Value {
     get { missingValue.read(projectedValue) }
     nonmutating set { missingValue.assign(projectedValue, newValue) }

@@ -18,14 +18,15 @@ extension SecureProperties {
       }
     }
 
-    /// The value of a property, given as its projected value: `values[settings.$authToken]`.
+    /// The value of a property: `values[settings.$authToken]`.
     ///
     /// - Parameter property: A property of the value that was read.
     /// - Returns: The value, or `nil` if there is none.
     /// - Throws: `.undecodable` if the value is of another type, or `.invalidArgument` if the property isn't
     ///   one of those that were read.
-    public subscript<Value>(_ property: SecureProperty<Value>) -> Value? {
+    public subscript<Value>(_ property: some SecureProperty<Value>) -> Value? {
       get throws(SecureStorageError) {
+        let property = property.projectedValue
         guard let found = items[property.identity] else {
           throw SecureStorageError(
             .invalidArgument, operation: .read, backendName: "SecureProperties.Values",

@@ -19,10 +19,10 @@ public struct SecureProperties: Sendable {
   /// Finds the secure properties of a value.
   ///
   /// - Parameter settings: The value that has the properties.
-  /// - Throws: `.invalidArgument` if none are found, or if a list has something else.
+  /// - Throws: `.invalidArgument` if none are found.
   public init(of settings: Any) throws(SecureStorageError) {
     var finder = PropertyFinder()
-    try finder.visit(settings)
+    finder.visit(settings)
     members = finder.members
     // Otherwise, a logout would remove nothing and succeed.
     guard members.isEmpty else { return }

@@ -7,10 +7,10 @@
 ///
 /// ```swift
 /// extension SecureSettings: SecurePropertyList {
-///   var secureProperties: [any AnySecureProperty] { [$account, $authToken] }
+///   var secureProperties: [any SecureProperty] { [$account, $authToken] }
 /// }
 /// ```
 public protocol SecurePropertyList {
-  /// The secure properties, as their projected values.
-  var secureProperties: [any AnySecureProperty] { get }
+  /// The secure properties: the wrappers or their projected values.
+  var secureProperties: [any SecureProperty] { get }
 }

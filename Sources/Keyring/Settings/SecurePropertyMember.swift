@@ -3,7 +3,7 @@
 package import KeyringStorage
 
 /// A secure property with its value type erased.
-package protocol SecurePropertyMember: AnySecureProperty {
+package protocol SecurePropertyMember: Sendable {
   var name: String { get }
   var key: ItemKey { get }
   var storage: any SecureStorage { get }
@@ -25,7 +25,7 @@ package protocol SecurePropertyMember: AnySecureProperty {
   var parse: @Sendable (ExternalValue, inout SecureItem) -> Bool { get }
 }
 
-extension SecureProperty: SecurePropertyMember {
+extension StoredValue: SecurePropertyMember {
   package var details: ItemQuery.Details { coding.details }
 
   package nonisolated(nonsending) func removeWithoutBlocking() async throws(SecureStorageError)

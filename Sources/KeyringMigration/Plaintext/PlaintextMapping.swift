@@ -44,7 +44,7 @@ public struct PlaintextMapping: Sendable {
   public static func value<Value: Codable & Sendable>(
     _ path: String..., of type: Value.Type, as key: ItemKey
   ) -> PlaintextMapping {
-    PlaintextMapping(path: path, key: key, parse: ItemCoding<Value>.value.parse)
+    PlaintextMapping(path: path, key: key, parse: ItemCoding<Value>.value().parse)
   }
 
   /// Creates a mapping of a value to the item that a closure makes of it.

@@ -2,11 +2,19 @@
 
 internal import KeyringFoundation
 
-/// A conversion between values and items, which determines the parts of the item that hold the value.
+/// A conversion between values of a type and the items that hold them.
 ///
-/// A property wrapper or a typed accessor needs only one of these for each kind of value.
-@usableFromInline
-package struct ItemCoding<Value: Sendable>: Sendable {
+/// Passwords, secrets, credentials and codable values have one each: ``text``, ``secret``, ``credential`` and
+/// ``value(_:)``. Create one for a type that isn't codable:
+///
+/// ```swift
+/// struct Fingerprint: Sendable { var bytes: [UInt8] }
+///
+/// let coding = ItemCoding<Fingerprint>(
+///   encode: { Secret(bytes: $0.bytes) },
+///   decode: { Fingerprint(bytes: $0.withUnsafeBytes { Array($0) }) })
+/// ```
+public struct ItemCoding<Value: Sendable>: Sendable {
   /// The parts of an item that decoding needs.
   @usableFromInline
   package let details: ItemQuery.Details
@@ -23,13 +31,36 @@ package struct ItemCoding<Value: Sendable>: Sendable {
 }
 
 extension ItemCoding {
-  /// Returns the same coding for items whose secret expires some time after each write.
+  /// Creates a coding that keeps each value in the secret of an item.
   ///
-  /// External values, which a migration moves, don't get a time: a second run would take them for others.
+  /// - Parameters:
+  ///   - encode: The closure that makes a secret of a value. If it throws, the write throws `.invalidArgument`.
+  ///   - decode: The closure that makes a value of a secret, or returns `nil` if the secret is of another kind, for
+  ///     which the read throws `.undecodable`.
+  public init(
+    encode: @escaping @Sendable (Value) throws -> Secret,
+    decode: @escaping @Sendable (Secret) -> Value?
+  ) {
+    self.init(
+      details: .secret,
+      encode: { $1.secret = try encode($0) },
+      decode: { secret, _ in decode(secret) },
+      parse: { value, item in
+        item.secret = value.text
+        return item.secret.flatMap(decode) != nil
+      })
+  }
+
+  /// Returns the same coding for values that expire some time after each write.
   ///
-  /// - Parameter lifetime: The time between a write and the expiry, or `nil` for items that don't expire.
+  /// ```swift
+  /// let session = storage[key, as: .text.expiring(after: .seconds(3600))]
+  /// ```
+  ///
+  /// - Parameter lifetime: The time between a write and the expiry, or `nil` for values that don't expire.
   /// - Returns: The coding.
-  package func expiring(after lifetime: Duration?) -> ItemCoding {
+  public func expiring(after lifetime: Duration?) -> ItemCoding {
+    // A migration moves values without a time: a second run would take them for others.
     guard let lifetime else { return self }
     return ItemCoding(
       details: details,
@@ -65,7 +96,7 @@ extension ItemCoding {
 
 extension ItemCoding<Secret> {
   /// A coding that keeps a secret unchanged.
-  package static let secret = ItemCoding(
+  public static let secret = ItemCoding(
     details: .secret,
     encode: { $1.secret = $0 },
     decode: { secret, _ in secret },
@@ -77,7 +108,7 @@ extension ItemCoding<Secret> {
 
 extension ItemCoding<String> {
   /// A coding that keeps text in the secret, as UTF-8.
-  package static let text = ItemCoding(
+  public static let text = ItemCoding(
     details: .secret,
     encode: { $1.secret = Secret($0) },
     decode: { secret, _ in secret.text },
@@ -86,7 +117,7 @@ extension ItemCoding<String> {
 
 extension ItemCoding<Credential> {
   /// A coding that keeps the password in the secret and the login in the attribute "username".
-  package static let credential = ItemCoding(
+  public static let credential = ItemCoding(
     details: .all,
     encode: { credential, item in
       item.secret = credential.secret
@@ -104,10 +135,13 @@ extension ItemCoding<Credential> {
 }
 
 extension ItemCoding where Value: Codable {
-  /// A coding that keeps a value in the secret, as JSON.
+  /// Returns a coding that keeps a value in the secret, as JSON.
   ///
   /// `Data` and `[UInt8]` are kept as their own bytes.
-  package static var value: ItemCoding {
+  ///
+  /// - Parameter type: The type of the value.
+  /// - Returns: The coding.
+  public static func value(_ type: Value.Type = Value.self) -> ItemCoding {
     // A switch over the type instead of overloads, so that generic code stores bytes as bytes, too.
     switch Value.self {
     case is Data.Type: bytes(Data.self)

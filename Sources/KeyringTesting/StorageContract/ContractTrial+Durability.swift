@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Keyring
 internal import KeyringFoundation
 internal import KeyringStorage
 
@@ -92,7 +93,7 @@ extension ContractTrial {
       part.secret = Secret("changed")
       part.label = "Changed"
     case .login:
-      try storage.setCredential(Credential(login: "second", password: "second"), for: item.key)
+      try storage[item.key, as: .credential].write(Credential(login: "second", password: "second"))
       part.secret = Secret("changed")
       part.attributes = ["username": "changed"]
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Keyring
 internal import KeyringFoundation
 internal import KeyringStorage
 
@@ -42,14 +43,14 @@ extension ContractTrial {
     let groups = [nil, "group", "another group"]
     for group in groups {
       let scope = storage.service(service, accessGroup: group)
-      try scope.setPassword("password of \(group ?? "none")", for: "account", mode: .add)
-      try scope.setValue([1, 2, 3], for: "account", mode: .add)
+      try scope.password("account").write("password of \(group ?? "none")", mode: .add)
+      try scope.value("account").write([1, 2, 3], mode: .add)
     }
     for group in groups {
       let scope = storage.service(service, accessGroup: group)
-      let password = try scope.password(for: "account")
+      let password = try scope.password("account").read()
       try expect(password == "password of \(group ?? "none")", "a group has another's password")
-      let accounts = try scope.accounts()
+      let accounts = try scope.names()
       try expect(accounts == ["account"], "the accounts of a group are \(accounts)")
     }
     let count = try storage.service(service, accessGroup: "group").removeAll().count
@@ -67,33 +68,37 @@ extension ContractTrial {
     let scope = storage.service(service)
     let session = Session(
       token: "\"t\u{F6}ken\"\n", scopes: ["read", "write"], expires: Date(timeIntervalSince1970: 0))
-    try scope.setValue(session, for: "session")
-    try expect(scope.value(Session.self, for: "session") == session, "a value did not come back")
-    try scope.setValue("text", for: "text")
-    try expect(scope.value(String.self, for: "text") == "text", "a text value did not come back")
+    try scope.value("session").write(session)
+    try expect(
+      scope.value("session", as: Session.self).read() == session, "a value did not come back")
+    try scope.value("text").write("text")
+    try expect(
+      scope.value("text", as: String.self).read() == "text", "a text value did not come back")
 
     let bytes: [UInt8] = [0, 0xFF, 0x22]
-    try scope.setValue(bytes, for: "bytes")
-    try scope.setValue(Data(bytes), for: "data")
+    try scope.value("bytes").write(bytes)
+    try scope.value("data").write(Data(bytes))
     for account in ["bytes", "data"] {
       let key = ItemKey.value(service: service, account: account)
       try expect(secret(key) == Secret(bytes: bytes), "\(account) are not stored as they are")
-      try expect(scope.value([UInt8].self, for: account) == bytes, "\(account) did not come back")
       try expect(
-        scope.value(Data.self, for: account) == Data(bytes), "\(account) did not come back")
+        scope.value(account, as: [UInt8].self).read() == bytes, "\(account) did not come back")
+      try expect(
+        scope.value(account, as: Data.self).read() == Data(bytes), "\(account) did not come back")
     }
 
     try expect(.undecodable, of: "reading a value as another type") {
-      _ = try scope.value([Int].self, for: "session")
+      _ = try scope.value("session", as: [Int].self).read()
     }
     try expect(
-      scope.value(Session.self, for: "session") == session,
+      scope.value("session", as: Session.self).read() == session,
       "reading a value as another type changed it")
     try expect(.invalidArgument, "value", of: "saving a value that JSON can't represent") {
-      try scope.setValue(Double.infinity, for: "session")
+      try scope.value("session").write(Double.infinity)
     }
     try expect(
-      scope.value(Session.self, for: "session") == session, "a refused value changed the old one")
+      scope.value("session", as: Session.self).read() == session,
+      "a refused value changed the old one")
   }
 
   func typedSavingKeepsTheMode() throws {
@@ -110,12 +115,14 @@ extension ContractTrial {
       try storage.setPassword("third", for: key, mode: .update)
     }
     let credential = credentials()
-    try storage.setCredential(Credential(login: "a", password: "b"), for: credential, mode: .add)
+    try storage[credential, as: .credential].write(
+      Credential(login: "a", password: "b"), mode: .add)
     try expect(.itemAlreadyExists, of: "adding a present credential with another login") {
-      try storage.setCredential(Credential(login: "c", password: "d"), for: credential, mode: .add)
+      try storage[credential, as: .credential].write(
+        Credential(login: "c", password: "d"), mode: .add)
     }
     try expect(
-      storage.credential(for: credential) == Credential(login: "a", password: "b"),
+      storage[credential, as: .credential].read() == Credential(login: "a", password: "b"),
       "a refused addition changed the credential")
   }
 }

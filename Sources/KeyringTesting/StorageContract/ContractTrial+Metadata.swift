@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Keyring
 internal import KeyringFoundation
 internal import KeyringStorage
 
@@ -104,7 +105,7 @@ extension ContractTrial {
   func newestComesFirst() throws {
     let credential = credentials()
     for login in ["first", "second"] {
-      try storage.setCredential(Credential(login: login, password: "password"), for: credential)
+      try storage[credential, as: .credential].write(Credential(login: login, password: "password"))
     }
     let first = try storage.item(for: credential, details: .metadata)
     // Keyrings store whole seconds, so there's no visible order until the clock has moved on. Also,
@@ -130,7 +131,7 @@ extension ContractTrial {
     try expect(storage.exists(credential), "a removal limited to one item took an older one")
 
     // The clock has moved on since the credential was first stored.
-    try storage.setCredential(Credential(login: "third", password: "password"), for: credential)
+    try storage[credential, as: .credential].write(Credential(login: "third", password: "password"))
     let last = try storage.item(for: credential, details: .metadata)
     try expect(last?.created == first?.created, "a new login changed when the item was created")
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
+internal import Keyring
 internal import KeyringStorage
 internal import Synchronization
 
@@ -46,9 +47,9 @@ extension ContractTrial {
   /// Checks a case in which a storage may have to create a new item and delete the old one: another login.
   private func newLoginsAreReplacements(_ log: ChangeLog) throws {
     let key = credentials()
-    try storage.setCredential(Credential(login: "first", password: "s3cret"), for: key)
+    try storage[key, as: .credential].write(Credential(login: "first", password: "s3cret"))
     try log.expect([.created(key)], self)
-    try storage.setCredential(Credential(login: "second", password: "s3cret"), for: key)
+    try storage[key, as: .credential].write(Credential(login: "second", password: "s3cret"))
     try log.expect([.replaced(key)], self)
     try storage.remove(key)
     try log.expect([.removed(key)], self)

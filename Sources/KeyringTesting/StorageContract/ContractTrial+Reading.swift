@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Keyring
 internal import KeyringStorage
 
 // Rules 1 and 4: missing items are `nil`, and bytes read back unchanged.
@@ -7,7 +8,7 @@ extension ContractTrial {
   func missingIsEmpty() throws {
     try expect(secret(password()) == nil, "a missing item was read")
     try expect(storage.password(for: password()) == nil, "a password was read")
-    try expect(storage.credential(for: credentials()) == nil, "a credential was read")
+    try expect(storage[credentials(), as: .credential].read() == nil, "a credential was read")
     try expect(!storage.exists(password()), "a missing item exists")
     let items = try storage.items(matching: .service(service, details: .all))
     try expect(items.isEmpty, "a service without items has \(items.count)")
@@ -26,7 +27,7 @@ extension ContractTrial {
       try save("secret \(index)", key)
     }
     try storage.save(SecureItem(key: keys[3], secret: Secret(bytes: [0xFF])), mode: .update)
-    try storage.setCredential(Credential(login: "login", password: "secret"), for: keys[5])
+    try storage[keys[5], as: .credential].write(Credential(login: "login", password: "secret"))
     for details in [ItemQuery.Details.secret, .metadata, .all, []] {
       let items = try storage.items(for: keys + [keys[0]], details: details)
       for key in keys {
@@ -166,9 +167,9 @@ extension ContractTrial {
       item?.secret == Secret("") && item?.label == "Another label",
       "a secret that became empty with another label is missing or another one")
     let credential = Credential(login: "", password: "")
-    try storage.setCredential(credential, for: credentials())
+    try storage[credentials(), as: .credential].write(credential)
     try expect(
-      storage.credential(for: credentials()) == credential,
+      storage[credentials(), as: .credential].read() == credential,
       "an empty credential is missing or another one")
   }
 
@@ -180,17 +181,16 @@ extension ContractTrial {
       try save(text, key)
       try expect(secret(key) == Secret(text), "the text \(Array(text.utf8)) did not come back")
       let credential = Credential(login: text, password: text)
-      try storage.setCredential(credential, for: credentials(text))
-      let found = try storage.credential(for: credentials(text))
+      try storage[credentials(text), as: .credential].write(credential)
+      let found = try storage[credentials(text), as: .credential].read()
       try expect(
         found.map { Array($0.login.utf8) } == Array(text.utf8),
         "the login \(Array(text.utf8)) did not come back")
     }
     // A login that differs only in its normalization is a different login.
     for login in [composed, decomposed] {
-      try storage.setCredential(
-        Credential(login: login, password: login), for: credentials())
-      let found = try storage.credential(for: credentials())
+      try storage[credentials(), as: .credential].write(Credential(login: login, password: login))
+      let found = try storage[credentials(), as: .credential].read()
       try expect(
         found.map { Array($0.login.utf8) } == Array(login.utf8),
         "a login that changed only in its normalization did not change")
@@ -230,8 +230,8 @@ extension ContractTrial {
     try expect(secret(password(marked)) == Secret(marked), "an account lost its byte order mark")
     let credential = credentials(marked)
     for login in [text, marked] {
-      try storage.setCredential(Credential(login: login, password: login), for: credential)
-      let found = try storage.credential(for: credential)?.login
+      try storage[credential, as: .credential].write(Credential(login: login, password: login))
+      let found = try storage[credential, as: .credential].read()?.login
       try expect(
         found.map { Array($0.utf8) } == Array(login.utf8), "a login lost its byte order mark")
     }

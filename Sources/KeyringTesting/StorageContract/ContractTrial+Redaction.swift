@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Keyring
 internal import KeyringStorage
 
 // Rule 8: no secret is shown.
@@ -8,7 +9,7 @@ extension ContractTrial {
     let marker = "marker-\(String.randomToken())"
     try save(marker, password())
     let credential = Credential(login: "login", password: marker)
-    try storage.setCredential(credential, for: credentials())
+    try storage[credentials(), as: .credential].write(credential)
     let items = try storage.items(matching: .service(service, details: .all))
     try expect(items.count == 2, "two stored items are \(items.count)")
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Keyring
 internal import KeyringStorage
 
 // Rules 5 and 6: removing removes the right items and no others.
@@ -32,8 +33,8 @@ extension ContractTrial {
     let other = ItemKey.password(service: otherService, account: "account")
     try save("kept", other)
     for account in ["one", "two", "three"] { try save(account, password(account)) }
-    try storage.setCredential(
-      Credential(login: "login", password: "password"), for: credentials())
+    try storage[credentials(), as: .credential].write(
+      Credential(login: "login", password: "password"))
 
     let count = try storage.removeItems(matching: .service(service, kind: .credentials))
     try expect(count == 1, "removing a service's only credential removed \(count) items")

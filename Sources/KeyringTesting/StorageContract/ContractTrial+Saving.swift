@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Keyring
 internal import KeyringStorage
 internal import Synchronization
 
@@ -80,8 +81,8 @@ extension ContractTrial {
     let label = "account"
     for number in 1...3 {
       let credential = Credential(login: "login \(number)", password: "password \(number)")
-      try storage.setCredential(credential, for: credentials(label))
-      let found = try storage.credential(for: credentials(label))
+      try storage[credentials(label), as: .credential].write(credential)
+      let found = try storage[credentials(label), as: .credential].read()
       try expect(found == credential, "after a new login the credential is another one")
       let count = try storage.items(matching: .service(service)).count
       try expect(count == 1, "after a new login there are \(count) items")
@@ -92,11 +93,11 @@ extension ContractTrial {
     @Sendable func pair(_ number: Int) -> Credential {
       Credential(login: "login \(number)", password: "login \(number)")
     }
-    try storage.setCredential(pair(0), for: credentials("account"))
+    try storage[credentials("account"), as: .credential].write(pair(0))
     let isWriting = Atomic(true)
     let read: @Sendable () throws -> Void = {
       repeat {
-        let found = try storage.credential(for: credentials("account"))
+        let found = try storage[credentials("account"), as: .credential].read()
         try expect(found != nil, "a reader found nothing while the credential was rewritten")
         try expect(
           found?.login == found?.password, "a reader found a login with another's password")
@@ -106,7 +107,7 @@ extension ContractTrial {
       {
         defer { isWriting.store(false, ordering: .releasing) }
         for number in 1...50 {
-          try storage.setCredential(pair(number), for: credentials("account"))
+          try storage[credentials("account"), as: .credential].write(pair(number))
         }
       }, read, read,
     ])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Keyring
 internal import KeyringFoundation
 internal import KeyringStorage
 
@@ -13,7 +14,7 @@ extension ContractTrial {
       SecureItem(key: password("TWO"), secret: Secret("2"), attributes: ["Mixed": "Case"]),
       mode: .add)
     let credential = credentials("three")
-    try storage.setCredential(Credential(login: "login", password: "3"), for: credential)
+    try storage[credential, as: .credential].write(Credential(login: "login", password: "3"))
 
     try expectFound([password("one")], ItemQuery(label: "\(service) Label"), "by label")
     try expectFound([], ItemQuery(label: "\(service) label"), "by a label in another case")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
+internal import Keyring
 internal import KeyringLibc
 internal import KeyringStorage
 internal import Synchronization
@@ -79,12 +80,12 @@ extension ContractTrial {
       let key = password("shared \(round)")
       let found = Mutex<[String]>([])
       let thread: @Sendable () throws -> Void = {
-        let value = try storage.readOrStorePassword(for: key) { .randomToken() }
+        let value = try storage[key].readOrStore { .randomToken() }
         found.withLock { $0.append(value) }
       }
       let task: @Sendable () throws -> Void = {
         let value = try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-          try await storage.readOrStorePassword(for: key) { .randomToken() }
+          try await storage[key].readOrStore { .randomToken() }
         }
         found.withLock { $0.append(value) }
       }
@@ -93,7 +94,7 @@ extension ContractTrial {
       try expect(Set(values).count == 1, "threads that stored a new value got different ones")
       try expectStored(values[0], key, "after threads stored a new value")
       // A value that is there is never replaced.
-      let last = try storage.readOrStorePassword(for: key) { "another" }
+      let last = try storage[key].readOrStore { "another" }
       try expect(last == values[0], "a stored value was replaced by a new one")
     }
   }

@@ -50,20 +50,20 @@ struct FirstStart {
 
   private func generate() throws -> [String] {
     [
-      try storage.readOrStorePassword(for: key) { name },
-      try storage.readOrStoreCredential(for: account) { Credential(login: name, password: name) }
+      try storage[key].readOrStore { name },
+      try storage[account, as: .credential].readOrStore { Credential(login: name, password: name) }
         .joined,
-      try storage.readOrStoreValue(Session.self, for: session) { Session(name: name) }.name,
+      try storage[session, as: .value(Session.self)].readOrStore { Session(name: name) }.name,
     ]
   }
 
   private func generateWithoutBlocking() async throws -> [String] {
     [
-      try await storage.readOrStorePassword(for: key) { name },
-      try await storage.readOrStoreCredential(for: account) {
+      try await storage[key].readOrStore { name },
+      try await storage[account, as: .credential].readOrStore {
         Credential(login: name, password: name)
       }.joined,
-      try await storage.readOrStoreValue(Session.self, for: session) { Session(name: name) }.name,
+      try await storage[session, as: .value(Session.self)].readOrStore { Session(name: name) }.name,
     ]
   }
 
@@ -83,9 +83,9 @@ struct FirstStart {
     let account = Credentials<Credential?>("account", service: service, storage: storage)
     let session = SecureValue<Session, Session?>("session", service: service, storage: storage)
     return [
-      try key.projectedValue.readOrStore { name },
-      try account.projectedValue.readOrStore { Credential(login: name, password: name) }.joined,
-      try session.projectedValue.readOrStore { Session(name: name) }.name,
+      try key.readOrStore { name },
+      try account.readOrStore { Credential(login: name, password: name) }.joined,
+      try session.readOrStore { Session(name: name) }.name,
     ]
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+import Keyring
 import Dispatch
 import Glibc
 import KeyringStorage
@@ -156,7 +157,7 @@ struct MixedOperations {
     let key = key(account)
     switch key.kind {
     case .credentials:
-      try storage.setCredential(Credential(login: value, password: value), for: key, mode: mode)
+      try storage[key, as: .credential].write(Credential(login: value, password: value), mode: mode)
     case .value:
       try storage.save(SecureItem(key: key, secret: Secret(value), label: value), mode: mode)
     default: try storage.setPassword(value, for: key, mode: mode)
@@ -166,7 +167,7 @@ struct MixedOperations {
   private func read(_ account: String) throws -> String? {
     let key = key(account)
     guard key.kind == .credentials else { return try storage.password(for: key) }
-    guard let credential = try storage.credential(for: key) else { return nil }
+    guard let credential = try storage[key, as: .credential].read() else { return nil }
     if credential.login == credential.password { return credential.login }
     throw WorkerFailure("\(credential.login) was read with the password \(credential.password)")
   }

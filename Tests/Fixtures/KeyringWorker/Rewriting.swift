@@ -13,12 +13,12 @@ import KeyringStorage
 func rewriteForever(in storage: any SecureStorage, service: String) throws {
   let key = ItemKey.credentials(service: service, label: "account")
 
-  let found = try storage.credential(for: key)
+  let found = try storage[key, as: .credential].read()
   tell("found \(found?.login ?? "none") \(found?.password ?? "none")")
   var number = found.flatMap { Int($0.login) } ?? 0
   func rewrite() throws {
     number += 1
-    try storage.setCredential(Credential(login: "\(number)", password: "\(number)"), for: key)
+    try storage[key, as: .credential].write(Credential(login: "\(number)", password: "\(number)"))
     tell("saved \(number)")
   }
   try rewrite()

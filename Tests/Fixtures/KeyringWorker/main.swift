@@ -109,7 +109,7 @@ func work(_ arguments: [String]) throws {
   case ("change", 3):
     let password = Password<String?>(
       "account", service: arguments[1], storage: SecretServiceStorage())
-    for number in 1...(Int(arguments[2]) ?? 1) { try password.projectedValue.write("\(number)") }
+    for number in 1...(Int(arguments[2]) ?? 1) { try password.write("\(number)") }
   case ("starve", 5):
     guard let use = StarvedUse(rawValue: arguments[1]),
       let scarcity = Scarcity(rawValue: arguments[3]), let count = Int(arguments[4])
@@ -121,7 +121,7 @@ func work(_ arguments: [String]) throws {
     let service = SecretServiceStorage().service(arguments[1])
     while let line = readLine() {
       let words = line.split(separator: " ").map(String.init)
-      try service.setPassword(words.count > 1 ? words[1] : nil, for: words[0])
+      try service.password(words[0]).write(words.count > 1 ? words[1] : nil)
       tell("ok")
     }
   #endif

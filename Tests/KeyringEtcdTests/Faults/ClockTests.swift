@@ -22,13 +22,13 @@ import Testing
     try #require(try #require(item.modified).timeIntervalSinceNow > 11 * 3600)
 
     let changes = try await storage.changes(matching: .key(key))
-    try await storage.setCredential(Credential(login: "7", password: "7"), for: key)
-    #expect(try await storage.credential(for: key)?.login == "7")
+    try await storage[key, as: .credential].write(Credential(login: "7", password: "7"))
+    #expect(try await storage[key, as: .credential].read()?.login == "7")
     // A new process finds the value that was written last, and not the one with the latest time.
     let next = try worker("rewrite", name, clock: "+12h")
     #expect(try next.readLine() == "found 7 7")
     #expect(try next.readLine() == "saved 8")
-    for await _ in changes where try await storage.credential(for: key)?.login == "8" {
+    for await _ in changes where try await storage[key, as: .credential].read()?.login == "8" {
       break
     }
   }

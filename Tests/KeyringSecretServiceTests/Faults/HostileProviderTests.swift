@@ -282,7 +282,7 @@ private final class HostileTrial: Sendable {
 
   private func read(_ key: ItemKey, _ storage: some SecureStorage, _ place: String) throws {
     if key.kind == .credentials {
-      check(try storage.credential(for: key), of: key, place)
+      check(try storage[key, as: .credential].read(), of: key, place)
     } else {
       check(try storage.password(for: key), of: key, place)
     }
@@ -291,7 +291,7 @@ private final class HostileTrial: Sendable {
   private func save(_ key: ItemKey, _ mode: SaveMode, _ storage: some SecureStorage) throws {
     let value = newValue(for: key)
     if key.kind == .credentials {
-      try storage.setCredential(Credential(login: value, password: value), for: key, mode: mode)
+      try storage[key, as: .credential].write(Credential(login: value, password: value), mode: mode)
     } else {
       try storage.setPassword(value, for: key, mode: mode)
     }
@@ -314,13 +314,13 @@ private final class HostileTrial: Sendable {
         case "awaited save":
           let value = newValue(for: own)
           if own.kind == .credentials {
-            try await storage.setCredential(Credential(login: value, password: value), for: own)
+            try await storage[own, as: .credential].write(Credential(login: value, password: value))
           } else {
             try await storage.setPassword(value, for: own)
           }
         default:
           if key.kind == .credentials {
-            check(try await storage.credential(for: key), of: key, name)
+            check(try await storage[key, as: .credential].read(), of: key, name)
           } else {
             check(try await storage.password(for: key), of: key, name)
           }
@@ -377,9 +377,10 @@ private final class HostileTrial: Sendable {
     for mode in [SaveMode.add, .update] {
       let value = newValue(for: key)
       if key.kind == .credentials {
-        try storage.setCredential(Credential(login: value, password: value), for: key, mode: mode)
-        #expect(try storage.credential(for: key)?.password == value)
-        #expect(try waitUntil { try cached.credential(for: key)?.password == value })
+        try storage[key, as: .credential].write(
+          Credential(login: value, password: value), mode: mode)
+        #expect(try storage[key, as: .credential].read()?.password == value)
+        #expect(try waitUntil { try cached[key, as: .credential].read()?.password == value })
       } else {
         try storage.setPassword(value, for: key, mode: mode)
         #expect(try storage.password(for: key) == value)

@@ -59,7 +59,7 @@ struct KWalletDeathTests {
     let service = PrivateSession.newService()
     let key = ItemKey.credentials(service: service, label: "account")
     var onDisk = 1
-    try storage.setCredential(Credential(login: "1", password: "1"), for: key)
+    try storage[key, as: .credential].write(Credential(login: "1", password: "1"))
     try writeToDisk()
     var wrong = 0
     for number in 0..<Kills.count {
@@ -73,7 +73,8 @@ struct KWalletDeathTests {
         var value = onDisk
         func change() throws {
           value += 1
-          try storage.setCredential(Credential(login: "\(value)", password: "\(value)"), for: key)
+          try storage[key, as: .credential].write(
+            Credential(login: "\(value)", password: "\(value)"))
         }
         while (try? change()) != nil {}
       }
@@ -86,7 +87,7 @@ struct KWalletDeathTests {
       // Its end isn't awaited: it may be waiting for the keyring.
       worker = nil
       try wallet.start()
-      let found = try storage.credential(for: key)
+      let found = try storage[key, as: .credential].read()
       let value = found.flatMap { Int($0.login) } ?? 0
       #expect(found?.login == found?.password && value >= onDisk, "after end \(number)")
       if found?.login != found?.password || value < onDisk { wrong += 1 }
@@ -100,35 +101,35 @@ struct KWalletDeathTests {
     let key = ItemKey.credentials(service: PrivateSession.newService(), label: "account")
     let other = ItemKey.password(service: PrivateSession.newService(), account: "other")
     var values = [Credential(login: "0", password: "0")]
-    try storage.setCredential(values[0], for: key)
+    try storage[key, as: .credential].write(values[0])
     try writeToDisk()
     for second in 0..<12 {
       if second.isMultiple(of: 2) { try storage.setPassword("\(second)", for: other) }
       if second.isMultiple(of: 10) {
         values.append(Credential(login: "\(second + 1)", password: "\(second + 1)"))
-        try storage.setCredential(values[values.count - 1], for: key)
+        try storage[key, as: .credential].write(values[values.count - 1])
       }
       // The age of the items is what counts.
       usleep(1_000_000)
     }
     try end(SIGKILL, after: .zero)
     try wallet.start()
-    #expect(try storage.credential(for: key).map(values.contains) == true)
+    #expect(try storage[key, as: .credential].read().map(values.contains) == true)
   }
 
   @Test func `a replaced item stays until the wallet was quiet`() throws {
     let key = ItemKey.credentials(service: PrivateSession.newService(), label: "account")
     func change(_ login: String) throws -> Int {
-      try storage.setCredential(Credential(login: login, password: login), for: key)
-      #expect(try storage.credential(for: key)?.login == login)
+      try storage[key, as: .credential].write(Credential(login: login, password: login))
+      #expect(try storage[key, as: .credential].read()?.login == login)
       return try bus.search(key.attributes).count
     }
     #expect(try ["1", "2", "3", "4"].map(change) == [1, 2, 2, 2])
     // The password alone changes in place.
-    try storage.setCredential(Credential(login: "4", password: "new"), for: key)
+    try storage[key, as: .credential].write(Credential(login: "4", password: "new"))
     #expect(try bus.search(key.attributes).count == 2)
     try age(by: 100)
-    try storage.setCredential(Credential(login: "4", password: "newer"), for: key)
+    try storage[key, as: .credential].write(Credential(login: "4", password: "newer"))
     #expect(try bus.search(key.attributes).count == 1)
     #expect(try ["5", "6"].map(change) == [2, 2])
     #expect(try storage.remove(key))
@@ -238,13 +239,13 @@ private final class MortalItems: Sendable {
   }
 
   private func changeLogin(isNew: Bool) throws {
-    let last = try storage.credential(for: login)
+    let last = try storage[login, as: .credential].read()
     try write(login) { value in
       let name = isNew ? value : last?.login ?? value
       return (
         "\(name) \(value)",
         { [login] in
-          try $0.setCredential(Credential(login: name, password: value), for: login)
+          try $0[login, as: .credential].write(Credential(login: name, password: value))
         }
       )
     }
@@ -347,7 +348,7 @@ private final class MortalItems: Sendable {
 
   private func read(_ key: ItemKey) throws -> String? {
     key == login
-      ? try storage.credential(for: key).map { "\($0.login) \($0.password)" }
+      ? try storage[key, as: .credential].read().map { "\($0.login) \($0.password)" }
       : try storage.secret(for: key)?.text
   }
 }

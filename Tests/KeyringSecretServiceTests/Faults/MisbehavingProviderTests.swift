@@ -97,8 +97,8 @@ import Testing
     }
     let key = ItemKey.credentials(service: "service", label: "label")
     for login in ["ada", "grace"] {
-      try storage.setCredential(Credential(login: login, password: "s3cret"), for: key)
-      #expect(try storage.credential(for: key)?.login == login)
+      try storage[key, as: .credential].write(Credential(login: login, password: "s3cret"))
+      #expect(try storage[key, as: .credential].read()?.login == login)
     }
     #expect(try storage.items(matching: .service("service")).count == 2)
     #expect(try storage.removeItems(matching: .service("service")) == 2)
@@ -201,7 +201,7 @@ import Testing
     func saveTwice() throws {
       // The item with the former login stays beside the one with the new login.
       for login in ["jane", "john"] {
-        try storage.setCredential(Credential(login: login, password: "s3cret"), for: key)
+        try storage[key, as: .credential].write(Credential(login: login, password: "s3cret"))
       }
       #expect(try bus.search(["label": "login"]).count == 2)
     }
@@ -215,7 +215,7 @@ import Testing
     try service.reset()
     try saveTwice()
     // By now, the storage knows the path of the item.
-    #expect(try storage.credential(for: key)?.login == "john")
+    #expect(try storage[key, as: .credential].read()?.login == "john")
     try service.wither()
     #expect(try storage.item(for: key, details: .all) == nil)
   }
@@ -516,14 +516,14 @@ import Testing
     let storage = bus.storage()
     let service = storage.service("service")
     for account in ["first", "second", "third"] {
-      try service.setPassword("s3cret", for: account)
+      try service.password(account).write("s3cret")
     }
     // The next item that a search would find stays.
     try self.service.fault("Delete", .lost)
     #expect(
       try storage.removeItems(matching: ItemQuery(attributes: ["service": "service"], limit: 1))
         == 1)
-    #expect(try service.accounts().count == 2)
+    #expect(try service.names().count == 2)
     // Another program's item stays too, although it has all parts of the key.
     let key = ItemKey.password(service: "theirs", account: "account")
     try storage.setPassword("ours", for: key)

@@ -149,7 +149,7 @@ private final class ChangedPassword: MortalWriter {
   init(_ storage: SecretServiceStorage) { self.storage = storage }
 
   func write() throws {
-    try progress.write { try storage.setSecret(Secret("\($0)"), for: key) }
+    try progress.write { try storage[key, as: .secret].write(Secret("\($0)")) }
   }
 
   func expectWhole() throws {
@@ -166,12 +166,12 @@ private final class ChangedLogin: MortalWriter {
 
   func write() throws {
     try progress.write {
-      try storage.setCredential(Credential(login: "\($0)", password: "\($0)"), for: key)
+      try storage[key, as: .credential].write(Credential(login: "\($0)", password: "\($0)"))
     }
   }
 
   func expectWhole() throws {
-    let credential = try storage.credential(for: key)
+    let credential = try storage[key, as: .credential].read()
     #expect(credential?.login == credential?.password)
     try progress.expect(credential?.password)
     #expect(try storage.items(matching: .key(key, details: .all)).count <= 1)

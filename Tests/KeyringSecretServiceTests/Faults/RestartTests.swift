@@ -24,7 +24,7 @@ import Testing
     for _ in 0..<2 {
       try keyring.kill()
       try keyring.start()
-      try storage.service("service").setPassword(nil, for: "new")
+      try storage.service("service").password("new").write(nil)
       try keyring.kill()
       try keyring.start()
       try use(storage)
@@ -132,7 +132,7 @@ import Testing
     #expect(writers.contains { $0.hasLostACall })
     for writer in writers {
       try writer.expectWhole()
-      try storage.setCredential(Credential(login: "last", password: "last"), for: writer.key)
+      try storage[writer.key, as: .credential].write(Credential(login: "last", password: "last"))
       #expect(try storage.items(matching: .key(writer.key, details: .all)).count == 1)
     }
     #expect(try storage.items(matching: .service("service")).count == writers.count)
@@ -164,7 +164,7 @@ private final class Writer: Sendable {
       return progress.tried
     }
     do throws(SecureStorageError) {
-      try storage.setCredential(Credential(login: "\(next)", password: "\(next)"), for: key)
+      try storage[key, as: .credential].write(Credential(login: "\(next)", password: "\(next)"))
       progress.withLock { $0.acknowledged = next }
     } catch {
       // A keyring that has just started may have no collection yet, or one that is still locked.
@@ -179,7 +179,7 @@ private final class Writer: Sendable {
   /// Expects a whole pair that isn't older than the last acknowledged one.
   func expectWhole() throws {
     let acknowledged = progress.withLock(\.acknowledged)
-    let credential = try storage.credential(for: key)
+    let credential = try storage[key, as: .credential].read()
     let tried = progress.withLock(\.tried)
     if acknowledged == 0, credential == nil { return }
     let pair = try #require(credential)

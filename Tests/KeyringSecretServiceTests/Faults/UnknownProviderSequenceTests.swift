@@ -149,7 +149,7 @@ private struct Sequence {
       value.login =
         value.login == nil || random.oneIn(2) ? random.pick(["me", "you"]) : value.login
       let pair = Credential(login: value.login ?? "", password: value.secret)
-      try change(key, fault, to: value) { try $0.setCredential(pair, for: key, mode: mode) }
+      try change(key, fault, to: value) { try $0[key, as: .credential].write(pair, mode: mode) }
     } else {
       var item = SecureItem(key: key, secret: Secret(value.secret))
       if !Self.theirs.contains(key), random.oneIn(4) {
@@ -256,7 +256,7 @@ private struct Sequence {
 
   private func value(of item: SecureItem, _ key: ItemKey) throws -> Value {
     let text = item.secret?.text ?? ""
-    let login = key.kind == .credentials ? try storage.credential(for: key) : nil
+    let login = key.kind == .credentials ? try storage[key, as: .credential].read() : nil
     return Value(
       secret: login?.password ?? text, login: login?.login, label: item.label,
       expires: item.expires)

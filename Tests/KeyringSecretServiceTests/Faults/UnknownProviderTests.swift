@@ -227,19 +227,19 @@ import Testing
     try storage.save(
       SecureItem(key: key, secret: Secret("third"), attributes: ["a": "b"]), mode: .update)
     for text in ["first", "second"] {
-      try storage.setCredential(Credential(login: text, password: text), for: login)
-      try storage.setCredential(Credential(login: text, password: "\(text) again"), for: login)
+      try storage[login, as: .credential].write(Credential(login: text, password: text))
+      try storage[login, as: .credential].write(Credential(login: text, password: "\(text) again"))
     }
     // What is in memory may have other attributes than what is on the disk.
     let others = ["b", "c"].map { ItemKey.password(service: "service", account: $0) }
     for other in others { try storage.setPassword("first", for: other) }
     try storage.save(SecureItem(key: others[0], attributes: ["a": "c"]), mode: .update)
-    try storage.setSecret(Secret(bytes: [0xFF]), for: others[1])
+    try storage[others[1], as: .secret].write(Secret(bytes: [0xFF]))
     for key in [key, login] + others { #expect(try storage.remove(key)) }
     #expect(try storage.password(for: key) == nil)
     try end(service)
     #expect(try storage.password(for: key) == nil)
-    #expect(try storage.credential(for: login) == nil)
+    #expect(try storage[login, as: .credential].read() == nil)
     #expect(try storage.items(matching: .service("service")).isEmpty)
     #expect(try disk.items().isEmpty)
   }
@@ -251,9 +251,9 @@ import Testing
     let service = try service(behavior)
     let pairs = [("a", "1"), ("a", "2"), ("b", "3"), ("b", "4"), ("a", "5")]
     for (name, password) in pairs {
-      try storage.setCredential(Credential(login: name, password: password), for: login)
+      try storage[login, as: .credential].write(Credential(login: name, password: password))
       try end(service)
-      let found = try storage.credential(for: login)
+      let found = try storage[login, as: .credential].read()
       #expect(found == Credential(login: name, password: password))
     }
     #expect(try storage.items(matching: .key(login)).count == 1)
@@ -528,7 +528,7 @@ import Testing
     try openSession(at: bus.address).createItem(
       theirs.attributes, label: "Theirs", secret: "theirs", replacing: true)
     try storage.setPassword("s3cret", for: key)
-    try storage.setCredential(Credential(login: "a", password: "a"), for: login)
+    try storage[login, as: .credential].write(Credential(login: "a", password: "a"))
     // Only an item that was read before is waited for while it's replaced. The first read of the reader may come then.
     #expect(try storage.password(for: theirs) != nil)
     let isOver = Atomic(false)
@@ -538,7 +538,7 @@ import Testing
       while !isOver.load(ordering: .relaxed) {
         #expect(throws: Never.self) {
           let found = try (
-            storage.password(for: key), storage.credential(for: login),
+            storage.password(for: key), storage[login, as: .credential].read(),
             storage.password(for: theirs)
           )
           #expect(found.0 != nil)
@@ -555,7 +555,7 @@ import Testing
         try storage.setPassword(text, for: key)
         try storage.save(SecureItem(key: key, label: text), mode: .update)
         try storage.save(SecureItem(key: key, attributes: ["a": text]), mode: .update)
-        try storage.setCredential(Credential(login: text, password: text), for: login)
+        try storage[login, as: .credential].write(Credential(login: text, password: text))
         try storage.setPassword(text, for: theirs)
       }
     }

@@ -32,7 +32,7 @@ enum StorageUse: CaseIterable, CustomTestStringConvertible {
           property.wrappedValue = "s3cret"
         }
       }
-      if let failure = property.projectedValue.failure { throw failure }
+      if let failure = property.failure { throw failure }
     }
   }
 

@@ -23,11 +23,11 @@ import Testing
     try directory.write("s3cret\n", "authToken")
     try directory.write(#"{"login": "ada", "password": "pa55"}"#, "database")
     let storage = storage.service(service)
-    #expect(try storage.password(for: "authToken") == "s3cret")
-    #expect(try storage.value([UInt8].self, for: "authToken") == Array("s3cret\n".utf8))
-    #expect(try storage.credential(labeled: "database")?.password == "pa55")
-    #expect(try storage.credential(labeled: "database")?.login == "ada")
-    #expect(try storage.password(for: "absent") == nil)
+    #expect(try storage.password("authToken").read() == "s3cret")
+    #expect(try storage.value("authToken", as: [UInt8].self).read() == Array("s3cret\n".utf8))
+    #expect(try storage.credential("database").read()?.password == "pa55")
+    #expect(try storage.credential("database").read()?.login == "ada")
+    #expect(try storage.password("absent").read() == nil)
   }
 
   @Test(arguments: [
@@ -155,9 +155,9 @@ import Testing
     try FileManager.default.createDirectory(
       atPath: directory.path + "/directory", withIntermediateDirectories: false)
     let scope = storage.service(service)
-    #expect(Set(try scope.accounts()) == ["one", "two"])
-    #expect(Set(try scope.valueAccounts()) == ["one", "two"])
-    #expect(try scope.credentialLabels() == ["two"])
+    #expect(Set(try scope.names()) == ["one", "two"])
+    #expect(Set(try scope.names(of: .value)) == ["one", "two"])
+    #expect(try scope.names(of: .credentials) == ["two"])
     #expect(try storage.items(matching: ItemQuery(limit: 1)).count == 1)
     #expect(try storage.items(matching: .service("other")).isEmpty)
     let old = Date(timeIntervalSince1970: 1_000_000)
@@ -235,9 +235,9 @@ import Testing
     }
     #expect(error.code == .undecodable)
     let value = ItemKey.value(service: service, account: "bytes")
-    #expect(try storage.value([UInt8].self, for: value) == [0xFF, 0, 0x0A])
+    #expect(try storage[value, as: .value([UInt8].self)].read() == [0xFF, 0, 0x0A])
     let credential = try #require(throws: SecureStorageError.self) {
-      try storage.credential(for: .credentials(service: service, label: "bytes"))
+      try storage[.credentials(service: service, label: "bytes"), as: .credential].read()
     }
     #expect(credential.code == .undecodable)
   }
@@ -269,7 +269,7 @@ import Testing
   @Test func `errors and descriptions contain no secret`() throws {
     try directory.write(#"{"login": "s3cret"}"#, "token")
     let error = try #require(throws: SecureStorageError.self) {
-      try storage.credential(for: .credentials(service: service, label: "token"))
+      try storage[.credentials(service: service, label: "token"), as: .credential].read()
     }
     #expect(!"\(error)".contains("s3cret"))
     #expect(!String(reflecting: storage).contains("s3cret"))

@@ -41,14 +41,14 @@ import Testing
       setenv("EXAMPLE_DATABASE", #"{"login": "ada", "password": "pa55"}"#, 1)
       setenv("EXAMPLE_EMPTY", "", 1)
       let storage = EnvironmentStorage(service: "service", prefix: "EXAMPLE_").service("service")
-      #expect(try storage.password(for: "token") == "s3cret")
-      #expect(try storage.value([UInt8].self, for: "token") == Array("s3cret\n".utf8))
-      #expect(try storage.credential(labeled: "database")?.login == "ada")
+      #expect(try storage.password("token").read() == "s3cret")
+      #expect(try storage.value("token", as: [UInt8].self).read() == Array("s3cret\n".utf8))
+      #expect(try storage.credential("database").read()?.login == "ada")
       // A variable that was given no value is empty.
-      #expect(try storage.password(for: "empty") == nil)
-      #expect(try storage.password(for: "absent") == nil)
+      #expect(try storage.password("empty").read() == nil)
+      #expect(try storage.password("absent").read() == nil)
       let error = #expect(throws: SecureStorageError.self) {
-        try storage.credential(labeled: "token")
+        try storage.credential("token").read()
       }
       #expect(error?.code == .undecodable && "\(error as Any)".contains("s3cret") == false)
     }
@@ -59,8 +59,8 @@ import Testing
       let bytes: [CChar] = [CChar(bitPattern: 0xFF), 0]
       setenv("EXAMPLE_BYTES", bytes, 1)
       let storage = EnvironmentStorage(service: "service", prefix: "EXAMPLE_").service("service")
-      expectError(.undecodable) { try storage.password(for: "bytes") }
-      #expect(try storage.value([UInt8].self, for: "bytes") == [0xFF])
+      expectError(.undecodable) { try storage.password("bytes").read() }
+      #expect(try storage.value("bytes", as: [UInt8].self).read() == [0xFF])
     }
   }
 

@@ -41,7 +41,7 @@ import Testing
     let storage = StorageOfTheMainThread()
     _ = try await storage.items(matching: .service("service"))
     _ = try await storage.password(for: .password(service: "service", account: "account"))
-    _ = try await storage.service("service").accounts()
+    _ = try await storage.service("service").names()
   }
 
   @Test func `items come newest first`() throws {

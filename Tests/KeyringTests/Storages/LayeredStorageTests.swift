@@ -81,20 +81,20 @@ import Testing
 
   @Test func `a property says where its value comes from`() throws {
     let property = Password("account", service: "service", storage: CachedStorage(storage))
-    #expect(try property.projectedValue.origin() == nil)
+    #expect(try property.origin() == nil)
     try third.setPassword("3", for: key)
-    #expect(try property.projectedValue.origin() == "third")
+    #expect(try property.origin() == "third")
     #expect(property.wrappedValue == "3")
     property.wrappedValue = "2"
-    #expect(try property.projectedValue.origin() == "second")
+    #expect(try property.origin() == "second")
     #expect(property.wrappedValue == "2")
     #expect(try FirstAvailableStorage([storage]).origin(of: key) == "second")
   }
 
   @Test func `a task can ask where a value comes from`() async throws {
     let property = Password("account", service: "service", storage: storage)
-    try await property.projectedValue.write("2")
-    #expect(try await property.projectedValue.origin() == "second")
+    try await property.write("2")
+    #expect(try await property.origin() == "second")
   }
 
   /// Every code of the library, and one of another storage.

@@ -45,9 +45,9 @@ import Testing
     }
     #expect(account == nil)
     // Another window or program.
-    try await SecureStorageDefaults.currentStorage.setCredential(
-      Credential(login: "grace", password: "pa55"),
-      for: .credentials(service: SecureStorageDefaults.service, label: "account"))
+    try await SecureStorageDefaults.currentStorage[
+      .credentials(service: SecureStorageDefaults.service, label: "account"), as: .credential
+    ].write(Credential(login: "grace", password: "pa55"))
     for await _ in changes { break }
     #expect(model.account?.login == "grace")
   }

@@ -70,10 +70,10 @@ extension SecureStorage {
     }
     let known = old.map { (key: $0.key, description: CredentialDescription($0)) }
     let new = known.first?.description.map(description.keeping) ?? description
-    if known.isEmpty { try setSecret(new.stored, for: key) }
+    if known.isEmpty { try self[key, as: .secret].write(new.stored) }
     // Earlier versions, "set" and other helpers store items without the schema. None of them may become stale.
     for (key, description) in known where description?.stored != new.stored {
-      try setSecret(new.stored, for: key)
+      try self[key, as: .secret].write(new.stored)
     }
   }
 

@@ -21,7 +21,7 @@ extension FirstValue {
   }
 }
 
-extension SecureProperty {
+extension StoredValue {
   package var hasOldKey: Bool { if case .moved? = firstValue { true } else { false } }
 
   /// Gives the item with the old key, if there is one, the key of the property.

@@ -15,17 +15,19 @@ extension SecureProperty {
   /// - Returns: The name of the storage, or `nil` if there is no value.
   /// - Throws: `SecureStorageError` if the storage can't be read.
   public func origin() throws(SecureStorageError) -> String? {
-    noteRead()
-    try takeOver()
-    return try storage.origin(of: key)
+    let value = projectedValue
+    value.noteRead()
+    try value.takeOver()
+    return try value.storage.origin(of: value.key)
   }
 
   /// Returns the name of the storage that has the value, without blocking the task's thread.
   ///
   /// - Returns: The name of the storage, or `nil` if there is no value.
-  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
+  /// - Throws: `SecureStorageError` if the storage can't be read, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func origin() async throws(SecureStorageError) -> String? {
-    try await takeOver()
-    return try await storage.origin(of: key)
+    let value = projectedValue
+    try await value.takeOver()
+    return try await value.storage.origin(of: value.key)
   }
 }

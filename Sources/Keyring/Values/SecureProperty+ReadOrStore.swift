@@ -20,19 +20,21 @@ extension SecureProperty {
   ///   it's locked, nothing is generated.
   @_disfavoredOverload
   public func readOrStore(
-    _ generate: () throws(SecureStorageError) -> Value
-  ) throws(SecureStorageError) -> Value {
-    noteRead()
+    _ generate: () throws(SecureStorageError) -> Stored
+  ) throws(SecureStorageError) -> Stored {
+    let stored = projectedValue
+    stored.noteRead()
     // Most calls change nothing.
     var change: TrackedItems.Change?
     defer { change?.end() }
-    try takeOver()
-    let value = try storage.readOrStore(key, as: coding) { () throws(SecureStorageError) in
+    try stored.takeOver()
+    let value = try stored.storage.readOrStore(stored.key, as: stored.coding) {
+      () throws(SecureStorageError) in
       let value = try generate()
-      change = beginChange()
+      change = stored.beginChange()
       return value
     }
-    failures.readSucceeded()
+    stored.failures.readSucceeded()
     return value
   }
 }
@@ -42,21 +44,22 @@ extension SecureProperty {
   ///
   /// - Parameter generate: The closure that makes the value if none is stored. It's called once at most.
   /// - Returns: The value that is stored.
-  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled. In
+  /// - Throws: `SecureStorageError` if the storage can't be read or written, or `.canceled` if the task is cancelled. In
   ///   that case, the new value may have been stored.
   public nonisolated(nonsending) func readOrStore(
-    _ generate: () async throws(SecureStorageError) -> Value
-  ) async throws(SecureStorageError) -> Value {
+    _ generate: () async throws(SecureStorageError) -> Stored
+  ) async throws(SecureStorageError) -> Stored {
+    let stored = projectedValue
     var change: TrackedItems.Change?
     defer { change?.end() }
-    try await takeOver()
-    let value = try await storage.readOrStore(key, as: coding) {
+    try await stored.takeOver()
+    let value = try await stored.storage.readOrStore(stored.key, as: stored.coding) {
       () async throws(SecureStorageError) in
       let value = try await generate()
-      change = beginChange()
+      change = stored.beginChange()
       return value
     }
-    failures.readSucceeded()
+    stored.failures.readSucceeded()
     return value
   }
 }

@@ -28,7 +28,7 @@ public struct ItemDates: Sendable, Hashable {
   /// The time since the last change, or `nil` if the storage doesn't report it.
   public var age: Duration? { modified.map { .seconds(Date.now.timeIntervalSince($0)) } }
 
-  /// Indicates whether the value has expired.
+  /// Whether the value has expired.
   public var isExpired: Bool { expires.map { $0 <= Date.now } ?? false }
 }
 
@@ -38,17 +38,19 @@ extension SecureProperty {
   /// - Returns: The times, or `nil` if there is no item.
   /// - Throws: `SecureStorageError` if the storage can't be read.
   public func dates() throws(SecureStorageError) -> ItemDates? {
-    noteRead()
-    try takeOver()
-    return try storage.item(for: key, details: .metadata).map(ItemDates.init)
+    let value = projectedValue
+    value.noteRead()
+    try value.takeOver()
+    return try value.storage.item(for: value.key, details: .metadata).map(ItemDates.init)
   }
 
   /// Returns the times of the item, without fetching the value and without blocking the task's thread.
   ///
   /// - Returns: The times, or `nil` if there is no item.
-  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
+  /// - Throws: `SecureStorageError` if the storage can't be read, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func dates() async throws(SecureStorageError) -> ItemDates? {
-    try await takeOver()
-    return try await storage.item(for: key, details: .metadata).map(ItemDates.init)
+    let value = projectedValue
+    try await value.takeOver()
+    return try await value.storage.item(for: value.key, details: .metadata).map(ItemDates.init)
   }
 }

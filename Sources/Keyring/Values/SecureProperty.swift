@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import KeyringStorage
+
+/// A value in secure storage, with the operations that throw: ``Password``, ``Credentials``, ``InternetPassword``,
+/// ``SecureValue``, the handle ``StoredValue``, and wrappers of your own.
+///
+/// Use them on a property's projected value, or on a constant:
+///
+/// ```swift
+/// try settings.$authToken.write("s3cret")
+///
+/// let token = Password("authToken")
+/// try token.write("s3cret")
+/// ```
+///
+/// In `async` code, write `await`, and the operation leaves its thread free.
+///
+/// A type that conforms is found by ``SecureProperties``, as <doc:YourOwnTypes> shows.
+public protocol SecureProperty<Stored>: Sendable {
+  /// The type of the stored value.
+  associatedtype Stored: Sendable
+  /// The handle of the stored value.
+  var projectedValue: StoredValue<Stored> { get }
+}
+
+extension StoredValue: SecureProperty {
+  /// The handle itself.
+  public var projectedValue: StoredValue { self }
+}
+
+extension SecureProperty {
+  /// The key of the item, made with the current service.
+  public var key: ItemKey { projectedValue.key }
+
+  /// The storage that the value is currently in.
+  public var storage: any SecureStorage { projectedValue.storage }
+
+  /// The error of a failed plain read or assignment, or `nil` if there is none.
+  ///
+  /// Only a successful write clears the error of an assignment. A successful read also clears that of a
+  /// read.
+  public var failure: SecureStorageError? { projectedValue.failures.current }
+
+  /// Reads the value.
+  ///
+  /// A property that was declared with `orGenerate` stores a value if there is none, as `readOrStore` does.
+  ///
+  /// - Returns: The value, or `nil` if there is none.
+  /// - Throws: `SecureStorageError` if the value can't be read.
+  @inline(__always)
+  public func read() throws(SecureStorageError) -> Stored? {
+    let value = projectedValue
+    if case .generated(let generate)? = value.firstValue { return try readOrStore(generate) }
+    value.noteRead()
+    // Calling the method on a local constant avoids a copy of the storage inside the box.
+    let chosen = value.chosenStorage
+    var found = try chosen.storage.value(for: value.key, as: value.coding)
+    if found == nil, value.firstValue != nil {
+      try value.takeOver()
+      found = try chosen.storage.value(for: value.key, as: value.coding)
+    }
+    value.failures.readSucceeded()
+    return found
+  }
+
+  /// Reads the value without blocking the task's thread.
+  ///
+  /// - Returns: The value, or `nil` if there is none.
+  /// - Throws: `SecureStorageError` if the value can't be read, or `.canceled` if the task is cancelled.
+  public nonisolated(nonsending) func read() async throws(SecureStorageError) -> Stored? {
+    let value = projectedValue
+    if case .generated(let generate)? = value.firstValue {
+      return try await readOrStore { () async throws(SecureStorageError) in generate() }
+    }
+    var found = try await value.storage.value(for: value.key, as: value.coding)
+    if found == nil, value.firstValue != nil {
+      try await value.takeOver()
+      found = try await value.storage.value(for: value.key, as: value.coding)
+    }
+    value.failures.readSucceeded()
+    return found
+  }
+
+  /// Stores a value, replacing the current one if there is one.
+  ///
+  /// - Parameters:
+  ///   - newValue: The value, or `nil` to remove the item.
+  ///   - mode: The save mode: `.add` and `.update` throw if the item is there or isn't.
+  /// - Throws: `SecureStorageError` if the value can't be stored. In that case, the old value is kept.
+  ///   After an error such as `.timedOut` or `.connectionLost`, the new value may have been stored.
+  @inline(__always)
+  public func write(_ newValue: Stored?, mode: SaveMode = .addOrReplace) throws(SecureStorageError)
+  {
+    let value = projectedValue
+    let change = value.beginChange()
+    defer { value.endChange(change) }
+    try value.takeOver()
+    try value.storage.setValue(newValue, for: value.key, as: value.coding, mode: mode)
+    value.failures.writeSucceeded()
+  }
+
+  /// Stores a value, replacing the current one if there is one, without blocking the task's thread.
+  ///
+  /// - Parameters:
+  ///   - newValue: The value, or `nil` to remove the item.
+  ///   - mode: The save mode.
+  /// - Throws: `SecureStorageError` if the value can't be stored, or `.canceled` if the task is cancelled. In
+  ///   that case, the value may have been stored.
+  public nonisolated(nonsending) func write(
+    _ newValue: Stored?, mode: SaveMode = .addOrReplace
+  ) async throws(SecureStorageError) {
+    let value = projectedValue
+    let change = value.beginChange()
+    defer { value.endChange(change) }
+    try await value.takeOver()
+    try await value.storage.setValue(newValue, for: value.key, as: value.coding, mode: mode)
+    value.failures.writeSucceeded()
+  }
+
+  /// Removes the item.
+  ///
+  /// If another program has an item of the same name, the property finds that one afterwards.
+  ///
+  /// - Returns: `true` if there was an item.
+  /// - Throws: `SecureStorageError` if the item can't be removed.
+  @discardableResult
+  public func remove() throws(SecureStorageError) -> Bool {
+    let value = projectedValue
+    let change = value.beginChange()
+    defer { value.endChange(change) }
+    try value.takeOver()
+    let wasThere = try value.storage.remove(value.key)
+    value.failures.writeSucceeded()
+    return wasThere
+  }
+
+  /// Removes the item without blocking the task's thread.
+  ///
+  /// - Returns: `true` if there was an item.
+  /// - Throws: `SecureStorageError` if the item can't be removed, or `.canceled` if the task is cancelled. In
+  ///   that case, the item may have been removed.
+  @discardableResult
+  public nonisolated(nonsending) func remove() async throws(SecureStorageError) -> Bool {
+    let value = projectedValue
+    let change = value.beginChange()
+    defer { value.endChange(change) }
+    try await value.takeOver()
+    let wasThere = try await value.storage.remove(value.key)
+    value.failures.writeSucceeded()
+    return wasThere
+  }
+
+  /// Returns `true` if there is a value, without fetching it.
+  ///
+  /// - Returns: `true` if there is a value.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
+  public func exists() throws(SecureStorageError) -> Bool {
+    let value = projectedValue
+    value.noteRead()
+    try value.takeOver()
+    return try value.storage.exists(value.key)
+  }
+
+  /// Returns `true` if there is a value, without fetching it and without blocking the task's thread.
+  ///
+  /// - Returns: `true` if there is a value.
+  /// - Throws: `SecureStorageError` if the storage can't be read, or `.canceled` if the task is cancelled.
+  public nonisolated(nonsending) func exists() async throws(SecureStorageError) -> Bool {
+    let value = projectedValue
+    try await value.takeOver()
+    return try await value.storage.exists(value.key)
+  }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import KeyringStorage
+
+/// A handle to the value of one item: a storage, a key, and the coding of the value.
+///
+/// A property gives you one as its projected value, and a storage by a key:
+///
+/// ```swift
+/// try settings.$authToken.write("s3cret")
+/// try storage[.password(service: "org.example.app", account: "authToken")].read()
+/// ```
+///
+/// Its operations are those of ``SecureProperty``, for blocking and for asynchronous code. To keep a type of your own,
+/// make a property wrapper around one, as <doc:YourOwnTypes> shows.
+public struct StoredValue<Value: Sendable>: Sendable {
+  package let name: String
+  private var explicitStorage: StorageBox?
+  let coding: ItemCoding<Value>
+  private var itemKey: PropertyKey
+  let firstValue: FirstValue<Value>?
+  let failures = Failures()
+
+  init(
+    name: String, storage: (any SecureStorage)?, as coding: ItemCoding<Value>,
+    key: PropertyKey, first firstValue: FirstValue<Value>? = nil
+  ) {
+    self.name = name
+    self.firstValue = firstValue
+    self.explicitStorage = storage.map(StorageBox.init)
+    self.coding = coding
+    itemKey = key
+  }
+
+  /// The key of the item, made with the current service.
+  public var key: ItemKey { itemKey.current }
+
+  /// The storage that the value is currently in.
+  ///
+  /// It's the handle's own storage, or the storage of the current task, of the process, or of the platform.
+  public var storage: any SecureStorage { chosenStorage.storage }
+
+  var chosenStorage: StorageBox {
+    explicitStorage ?? SecureStorageDefaults.current(forPropertyNamed: name)
+  }
+
+  package var hasExplicitStorage: Bool { explicitStorage != nil }
+
+  /// The identity of the value, which all copies of the handle share.
+  package var identity: ObjectIdentifier { ObjectIdentifier(failures) }
+
+  /// The same value with its current storage and key fixed.
+  package var resolved: Self {
+    var value = self
+    value.explicitStorage = chosenStorage
+    value.itemKey = .fixed(key)
+    return value
+  }
+
+  // MARK: - Plain reads and assignments
+
+  /// The value, without errors: `nil` if there is none or if it can't be read.
+  ///
+  /// A wrapper's `wrappedValue` is this. A failure is in ``SecureProperty/failure``, and that of an assignment goes to
+  /// ``SecureStorageDefaults/failureHandler``.
+  ///
+  /// It blocks for a trip to the keyring: up to 25 seconds if the keyring doesn't answer, and up to 300 while the user
+  /// is asked to unlock it. On the main thread, write `try await $authToken.read()`, or read once and keep the value.
+  public var value: Value? {
+    get {
+      do throws(SecureStorageError) {
+        return try read()
+      } catch {
+        failures.readFailed(error)
+        return nil
+      }
+    }
+    nonmutating set {
+      do throws(SecureStorageError) {
+        try write(newValue)
+      } catch {
+        failures.writeFailed(error)
+        SecureStorageDefaults.report(SecurePropertyFailure(property: name, error: error))
+      }
+    }
+  }
+}
+
+extension StoredValue {
+  /// Declares a value of the current service.
+  ///
+  /// - Parameters:
+  ///   - account: The name of the value. It identifies the value among those of the service.
+  ///   - coding: The coding of the value.
+  ///   - service: The app or service that the value belongs to. The default is ``SecureStorageDefaults/service``.
+  ///   - accessGroup: The name under which several programs of one vendor share the value.
+  ///   - storage: The storage of the value. By default, it's the current storage each time you use the value.
+  public init(
+    _ account: String, as coding: ItemCoding<Value>, service: String? = nil,
+    accessGroup: String? = nil, storage: (any SecureStorage)? = nil
+  ) {
+    self.init(
+      name: account, storage: storage, as: coding,
+      key: PropertyKey(of: service) {
+        .value(service: $0, account: account, accessGroup: accessGroup)
+      })
+  }
+
+  /// Declares a value by the key of its item.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item.
+  ///   - coding: The coding of the value.
+  ///   - storage: The storage of the value. By default, it's the current storage each time you use the value.
+  public init(key: ItemKey, as coding: ItemCoding<Value>, storage: (any SecureStorage)? = nil) {
+    self.init(name: key.propertyName, storage: storage, as: coding, key: .fixed(key))
+  }
+}
+
+extension SecureStorage {
+  /// The value stored under a key.
+  ///
+  /// ```swift
+  /// try storage[.password(service: "org.example.app", account: "authToken")].write("s3cret")
+  /// let login = try storage[.credentials(service: "org.example.app", label: "me"), as: .credential].read()
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item.
+  ///   - coding: The coding of the value. The default is that of a password.
+  /// - Returns: The handle, whether or not there is such an item.
+  public subscript<Value>(
+    key: ItemKey, as coding: ItemCoding<Value> = ItemCoding<String>.text
+  ) -> StoredValue<Value> {
+    StoredValue(key: key, as: coding, storage: self)
+  }
+}
+
+// MARK: - Observation of reads
+
+extension StoredValue {
+  /// Registers this read with Observation.
+  ///
+  /// An `await` isn't tracked, because a tracking belongs to a thread.
+  package func noteRead() {
+    if Tracking.isCurrent { track() }
+  }
+
+  @inline(never)
+  private func track() {
+    let box = chosenStorage
+    track(in: box)
+    // No one was notified if another one was chosen just before.
+    let current = chosenStorage
+    if current !== box { track(in: current) }
+  }
+
+  private func track(in box: StorageBox) {
+    let choice: TrackedItem.Choice =
+      hasExplicitStorage
+      ? .ofProperty : SecureStorageDefaults.override?.storage === box ? .ofTask : .ofProcess
+    TrackedItems.track(key, in: box, choice, context: SecureStorageDefaults.context)
+  }
+
+  /// Notifies those who track the value that it changes, and returns the change to end after it.
+  func beginChange() -> TrackedItems.Change? {
+    TrackedItems.beginChange(of: key, in: chosenStorage)
+  }
+
+  /// Notifies those who track the value that it has changed.
+  ///
+  /// The change is `nil` if nothing was tracked when it began.
+  func endChange(_ change: TrackedItems.Change?) { (change ?? beginChange())?.end() }
+}
+
+extension StoredValue: CustomStringConvertible, CustomReflectable {
+  /// The key of the item, without the value.
+  public var description: String { "\(key)" }
+  /// A mirror that shows only the key.
+  public var customMirror: Mirror { Mirror(self, children: ["key": key]) }
+}
