@@ -72,7 +72,7 @@ extension SecureStorage {
       // The encoder's error could quote the value.
       throw self.error(
         .invalidArgument, during: .save,
-        message: "The value can't be encoded as JSON.", argument: "value")
+        message: "The value can't be encoded.", argument: "value")
     }
     return item
   }

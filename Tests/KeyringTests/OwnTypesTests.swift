@@ -3,6 +3,7 @@
 import Keyring
 import KeyringStorage
 import KeyringTesting
+import Observation
 import TestPrograms
 import Testing
 
@@ -61,6 +62,7 @@ struct OwnTypesTests {
     let settings = Settings()
     settings.pin = .init(digits: [])
     #expect(settings.$pin.failure?.code == .invalidArgument)
+    #expect(settings.$pin.failure?.message == "The value can't be encoded.")
     #expect(try !settings.$pin.exists())
     try SecureStorageDefaults.currentStorage[settings.$pin.key, as: .secret].write(Secret("text"))
     expectError(.undecodable) { try settings.$pin.read() }
@@ -122,5 +124,22 @@ struct OwnTypesTests {
     }
     #expect(try !SecureStorageDefaults.currentStorage.exists(key))
     #expect("\(storage[key])" == "\(key)")
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a reader by a handle is notified of a write by another one`()
+    async throws
+  {
+    let key = ItemKey.password(service: "service", account: "account")
+    for storage in [InMemoryStorage() as any SecureStorage, FaultyStorage(InMemoryStorage())] {
+      let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
+      withObservationTracking {
+        #expect(throws: Never.self) { try storage[key].read() }
+      } onChange: {
+        continuation.yield()
+      }
+      try await storage[key].write("first")
+      for await _ in changes { break }
+      #expect(try await storage[key].read() == "first")
+    }
   }
 }
