@@ -62,32 +62,31 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CKeyringLinux"),
     // The C library and Foundation have other names on other platforms.
-    .target(name: "KeyringLibc"),
-    .target(name: "KeyringFoundation"),
+    .target(name: "KeyringPlatform", dependencies: [cKeyringLinux]),
+    .target(name: "KeyringCore", dependencies: ["KeyringPlatform"]),
+    // What storages run on: threads, tasks and files. Nothing in it is public.
+    .target(name: "KeyringRuntime", dependencies: ["KeyringCore", "KeyringPlatform"]),
     .target(
-      name: "KeyringCore", dependencies: ["KeyringFoundation", "KeyringLibc", cKeyringLinux]),
-    .target(
-      name: "KeyringStorage",
-      dependencies: ["KeyringCore", "KeyringFoundation", "KeyringLibc", cKeyringLinux]),
+      name: "KeyringStorage", dependencies: ["KeyringCore", "KeyringPlatform", "KeyringRuntime"]),
     // It loads libsecret when the keyring is first used, and needs nothing to be built.
     .target(
       name: "CKeyringLibSecret", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .target(
       name: "KeyringSecretService",
       dependencies: [
-        "KeyringSealing", "KeyringStorage", "KeyringFoundation", "KeyringLibc", cKeyringLibSecret,
+        "KeyringSealing", "KeyringStorage", "KeyringPlatform", "KeyringRuntime", cKeyringLibSecret,
       ]),
     .target(
       name: "Keyring",
       dependencies: [
-        "KeyringCore", "KeyringFile", "KeyringStorage", "KeyringSecretService", "KeyringFoundation",
-        "KeyringLibc",
+        "KeyringCore", "KeyringFile", "KeyringStorage", "KeyringSecretService", "KeyringPlatform",
+        "KeyringRuntime",
       ]),
     // What every storage shares that encrypts its items by itself.
     .target(
       name: "KeyringSealing",
       dependencies: [
-        "KeyringStorage", "KeyringFoundation", "KeyringLibc", cKeyringLinux,
+        "KeyringStorage", "KeyringPlatform", "KeyringRuntime",
         product("Crypto", of: "swift-crypto", for: "Sealing"),
         // For scrypt.
         product("CryptoExtras", of: "swift-crypto", for: "Sealing"),
@@ -95,13 +94,13 @@ let package = Package(
     .target(
       name: "KeyringFile",
       dependencies: [
-        "KeyringSealing", "KeyringStorage", "KeyringFoundation", "KeyringLibc",
+        "KeyringSealing", "KeyringStorage", "KeyringPlatform", "KeyringRuntime",
         product("Crypto", of: "swift-crypto", for: "EncryptedFile"),
       ]),
     .target(
       name: "KeyringEtcd",
       dependencies: [
-        "KeyringCore", "KeyringSealing", "KeyringStorage", "KeyringFoundation", "KeyringLibc",
+        "KeyringCore", "KeyringSealing", "KeyringStorage", "KeyringPlatform", "KeyringRuntime",
         product("AsyncHTTPClient", of: "async-http-client", for: "Etcd"),
         product("NIOCore", of: "swift-nio", for: "Etcd"),
         product("NIOHTTP1", of: "swift-nio", for: "Etcd"),
@@ -109,19 +108,19 @@ let package = Package(
         product("NIOSSL", of: "swift-nio-ssl", for: "Etcd"),
       ]),
     .target(
-      name: "KeyringApple", dependencies: ["KeyringStorage", "KeyringFoundation", "KeyringLibc"]),
+      name: "KeyringApple", dependencies: ["KeyringStorage", "KeyringPlatform", "KeyringRuntime"]),
     .target(
       name: "KeyringConfiguration",
       dependencies: [
-        "KeyringStorage", "KeyringFoundation",
+        "KeyringStorage", "KeyringPlatform", "KeyringRuntime",
         product("Configuration", of: "swift-configuration", for: "Configuration"),
       ]),
     .target(
       name: "KeyringMigration",
-      dependencies: ["Keyring", "KeyringStorage", "KeyringFoundation", "KeyringLibc"]),
+      dependencies: ["Keyring", "KeyringStorage", "KeyringPlatform", "KeyringRuntime"]),
     .target(
       name: "KeyringTesting",
-      dependencies: ["Keyring", "KeyringStorage", "KeyringFoundation", "KeyringLibc"]),
+      dependencies: ["Keyring", "KeyringStorage", "KeyringPlatform", "KeyringRuntime"]),
 
     .executableTarget(
       name: "SecureSettings", dependencies: ["Keyring", "KeyringFile"],
@@ -138,7 +137,7 @@ let package = Package(
       dependencies: ["Keyring", "KeyringEtcd", "KeyringFile", "KeyringStorage"],
       path: "Tests/Fixtures/KeyringWorker"),
     .target(
-      name: "TestPrograms", dependencies: ["KeyringStorage"],
+      name: "TestPrograms", dependencies: ["KeyringStorage", "KeyringRuntime"],
       path: "Tests/Fixtures/TestPrograms"),
     // The library of an app that uses it by itself.
     .systemLibrary(
@@ -151,24 +150,27 @@ let package = Package(
       name: "KeyringCoreTests", dependencies: ["KeyringCore", "TestPrograms", cKeyringLinux]),
     .testTarget(
       name: "KeyringStorageTests",
-      dependencies: ["Keyring", "KeyringStorage", "TestPrograms", cKeyringLinux]),
+      dependencies: [
+        "Keyring", "KeyringStorage", "KeyringPlatform", "KeyringRuntime", "TestPrograms",
+        cKeyringLinux,
+      ]),
     .testTarget(
       name: "KeyringTests",
       dependencies: [
-        "Keyring", "KeyringStorage", "KeyringTesting", "KeyringWorker", "StorageModel",
-        "TestPrograms",
+        "Keyring", "KeyringStorage", "KeyringRuntime", "KeyringTesting", "KeyringWorker",
+        "StorageModel", "TestPrograms",
       ]),
     .testTarget(
       name: "KeyringMigrationTests",
       dependencies: [
-        "Keyring", "KeyringMigration", "KeyringStorage", "KeyringTesting", "StorageModel",
-        "TestPrograms", cKeyringLinux,
+        "Keyring", "KeyringMigration", "KeyringStorage", "KeyringRuntime", "KeyringTesting",
+        "StorageModel", "TestPrograms", cKeyringLinux,
       ]),
     .testTarget(
       name: "KeyringFileTests",
       dependencies: [
-        "Keyring", "KeyringFile", "KeyringSealing", "KeyringStorage", "KeyringTesting",
-        "KeyringWorker", "StorageModel", "TestPrograms", cKeyringLinux,
+        "Keyring", "KeyringFile", "KeyringSealing", "KeyringStorage", "KeyringRuntime",
+        "KeyringTesting", "KeyringWorker", "StorageModel", "TestPrograms", cKeyringLinux,
         product("Crypto", of: "swift-crypto", for: "EncryptedFile"),
         product("CryptoExtras", of: "swift-crypto", for: "EncryptedFile"),
       ]),
@@ -176,16 +178,16 @@ let package = Package(
       name: "KeyringSecretServiceTests",
       dependencies: [
         "Keyring", "KeyringFile", "KeyringMigration", "KeyringSecretService", "KeyringStorage",
-        "KeyringSealing", "KeyringTesting", "KeyringWorker", "HeadlessService", "SecureSettings",
-        "StorageModel", "TestPrograms",
+        "KeyringRuntime", "KeyringSealing", "KeyringTesting", "KeyringWorker", "HeadlessService",
+        "SecureSettings", "StorageModel", "TestPrograms",
         .target(
           name: "AppLibSecret", condition: .when(platforms: [.linux], traits: ["SecretService"])),
       ]),
     .testTarget(
       name: "KeyringEtcdTests",
       dependencies: [
-        "Keyring", "KeyringCore", "KeyringEtcd", "KeyringFoundation", "KeyringSealing",
-        "KeyringStorage", "KeyringTesting", "KeyringWorker", "TestPrograms",
+        "Keyring", "KeyringCore", "KeyringEtcd", "KeyringPlatform", "KeyringRuntime",
+        "KeyringSealing", "KeyringStorage", "KeyringTesting", "KeyringWorker", "TestPrograms",
         product("NIOCore", of: "swift-nio", for: "Etcd"),
         product("NIOPosix", of: "swift-nio", for: "Etcd"),
       ]),
@@ -219,7 +221,7 @@ package.targets += [
     name: "KeyringAppleTests",
     dependencies: [
       "AppleKeychainModel", "Keyring", "KeyringApple", "KeyringMigration", "KeyringStorage",
-      "KeyringTesting", "StandInKeychain", "StorageModel", "TestPrograms",
+      "KeyringRuntime", "KeyringTesting", "StandInKeychain", "StorageModel", "TestPrograms",
     ]),
 ]
 #endif

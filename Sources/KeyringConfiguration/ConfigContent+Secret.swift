@@ -2,7 +2,7 @@
 
 #if Configuration
 internal import Configuration
-internal import KeyringFoundation
+internal import KeyringPlatform
 internal import KeyringStorage
 
 extension ConfigContent {

@@ -2,6 +2,7 @@
 
 #if Configuration
 public import Configuration
+internal import KeyringRuntime
 public import KeyringStorage
 
 /// A provider of [swift-configuration](https://github.com/apple/swift-configuration) that reads secret

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Configuration
+internal import KeyringRuntime
 internal import KeyringStorage
 
 /// A sequence that emits the value at first and after each change.

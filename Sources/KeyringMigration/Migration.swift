@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Keyring
+internal import KeyringRuntime
 public import KeyringStorage
 
 /// A migration or a copy of secrets to a storage, from another storage or from plaintext.
@@ -229,7 +230,7 @@ public struct Migration: Sendable {
   private func perform(
     _ phase: Phase, _ transfers: inout [MigrationTransfer]
   ) throws(SecureStorageError) {
-    if CancellationSignal.isCurrentCancelled { throw Self.canceled }
+    if Cancellation.isCurrentCancelled { throw Self.canceled }
     var state = Progress(phase: phase, completed: 0, total: transfers.itemCount)
     progress(state)
     for index in transfers.indices {

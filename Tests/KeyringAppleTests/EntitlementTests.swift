@@ -4,6 +4,7 @@
 import AppleKeychainModel
 import Keyring
 import KeyringApple
+import KeyringRuntime
 import KeyringStorage
 import StandInKeychain
 import TestPrograms
@@ -58,11 +59,11 @@ struct EntitlementTests {
 
   @Test func `a task that is cancelled leaves no probe behind`() throws {
     try AppleKeychainStorage(on: device).setPassword("s3cret", for: key)
-    let signal = CancellationSignal()
+    let signal = Cancellation()
     let calls = RecordingKeychain(device, before: .add) { signal.cancel() }
     let storage = AppleKeychainStorage(.dataProtection(), calls: calls)
     expectError(.canceled) {
-      try CancellationSignal.$current.withValue(signal) { try storage.password(for: key) }
+      try Cancellation.$current.withValue(signal) { try storage.password(for: key) }
     }
     #expect(calls.functions == [.copyMatching, .add, .delete])
     #expect(device.rows.count == 1)

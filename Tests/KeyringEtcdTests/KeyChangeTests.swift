@@ -2,6 +2,7 @@
 
 #if Etcd && os(Linux)
 import Keyring
+import KeyringRuntime
 import KeyringStorage
 import Synchronization
 import TestPrograms

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
-import KeyringFoundation
+import KeyringPlatform
 @testable import KeyringEtcd
 import Testing
 

@@ -3,6 +3,7 @@
 #if Etcd && os(Linux)
 import Foundation
 import Keyring
+import KeyringRuntime
 import KeyringStorage
 import Synchronization
 import TestPrograms

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if EncryptedFile && os(Linux)
-import Keyring
 import Foundation
+import Keyring
+import KeyringRuntime
 import KeyringSealing
 import KeyringStorage
 import Synchronization

@@ -3,6 +3,7 @@
 #if EncryptedFile && os(Linux)
 import Foundation
 import Keyring
+import KeyringRuntime
 import KeyringStorage
 import KeyringTesting
 import Synchronization

@@ -2,6 +2,7 @@
 
 #if EncryptedFile && os(Linux)
 import Foundation
+import KeyringRuntime
 import KeyringStorage
 import TestPrograms
 import Testing

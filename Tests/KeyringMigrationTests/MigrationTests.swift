@@ -2,6 +2,7 @@
 
 import Keyring
 import KeyringMigration
+import KeyringRuntime
 import KeyringStorage
 import KeyringTesting
 import Synchronization
@@ -79,7 +80,7 @@ import Testing
     try fill(old)
     let onOwnThread = Mutex<Set<Bool>>([])
     let migration = Migration(of: query, from: old, to: new) { _ in
-      onOwnThread.withLock { _ = $0.insert(CancellationSignal.current != nil) }
+      onOwnThread.withLock { _ = $0.insert(Cancellation.current != nil) }
     }
     #expect(try await migration.copy().count == Self.items.count)
     try expectAll(in: old)

@@ -2,6 +2,7 @@
 
 #if SecretService && EncryptedFile && os(Linux)
 import Foundation
+import KeyringRuntime
 import KeyringStorage
 import Testing
 

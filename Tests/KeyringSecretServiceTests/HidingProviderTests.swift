@@ -5,6 +5,7 @@ import Foundation
 import Keyring
 import KeyringFile
 import KeyringMigration
+import KeyringRuntime
 import KeyringStorage
 import KeyringTesting
 import Synchronization

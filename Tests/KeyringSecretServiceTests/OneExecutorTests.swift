@@ -3,11 +3,12 @@
 #if SecretService && os(Linux)
 import AppLibSecret
 import Keyring
+import KeyringStorage
 import Synchronization
 import Testing
 
 @testable import KeyringSecretService
-@testable import KeyringStorage
+@testable import KeyringRuntime
 
 /// The executors of a synchronous operation.
 @Suite(.inPrivateSession) struct OneExecutorTests {

@@ -4,6 +4,7 @@
 import Dispatch
 import Foundation
 import Keyring
+import KeyringRuntime
 import KeyringStorage
 import Synchronization
 import Testing

@@ -4,7 +4,7 @@ import Dispatch
 import Synchronization
 import Testing
 
-@testable import KeyringStorage
+@testable import KeyringRuntime
 
 /// The threads of operations that block.
 @Suite struct BlockingPoolTests {

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import KeyringStorage
+@testable import KeyringRuntime
 
 @Suite struct ExecutableTests {
   @Test(arguments: [

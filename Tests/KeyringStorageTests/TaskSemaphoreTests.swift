@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import KeyringStorage
+@testable import KeyringRuntime
 
 /// A semaphore that gives waiting tasks their turns in order.
 ///

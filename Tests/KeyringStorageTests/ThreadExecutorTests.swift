@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
-import KeyringLibc
+import KeyringPlatform
 import Synchronization
 import Testing
 
-@testable import KeyringStorage
+@testable import KeyringRuntime
 
 /// The thread of a synchronous operation, which runs only that operation's steps.
 @Suite(.timeLimit(.minutes(1))) struct ThreadExecutorTests {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import KeyringFile
+internal import KeyringRuntime
 public import KeyringSealing
 internal import KeyringSecretService
 internal import KeyringStorage

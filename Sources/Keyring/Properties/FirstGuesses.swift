@@ -4,7 +4,7 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation, NoLeadingUnderscores
 
 public import KeyringCore
-public import KeyringFoundation
+public import KeyringPlatform
 
 @_documentation(visibility: private)
 extension SecureProperty {

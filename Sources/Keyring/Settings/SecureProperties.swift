@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringRuntime
 public import KeyringStorage
 
 /// The secure properties of a value, such as a struct or class of settings, including nested settings.

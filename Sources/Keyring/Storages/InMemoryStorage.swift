@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringFoundation
+internal import KeyringPlatform
+internal import KeyringRuntime
 public import KeyringStorage
 internal import Synchronization
 
@@ -314,7 +315,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
     _ operation: SecureStorageError.Operation,
     _ body: (inout Items) throws(SecureStorageError) -> Result
   ) throws(SecureStorageError) -> Result? {
-    if CancellationSignal.isCurrentCancelled { throw error(.canceled, during: operation) }
+    if Cancellation.isCurrentCancelled { throw error(.canceled, during: operation) }
     return try collection.items.withLock { items throws(SecureStorageError) -> Result? in
       items.isMade ? try body(&items) : nil
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringRuntime
 internal import KeyringStorage
 internal import Observation
 internal import Synchronization

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringFoundation
+internal import KeyringPlatform
+internal import KeyringRuntime
 internal import KeyringStorage
 
 /// The first value of a property whose item is missing.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringFoundation
+internal import KeyringPlatform
 internal import KeyringStorage
 
 /// An item that was found, and what is needed to find it again.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringLibc
+internal import KeyringPlatform
 internal import KeyringStorage
 
 /// The forms in which a keychain keeps text.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringRuntime
 internal import KeyringStorage
 
 /// The calls of one operation, with what all of them need.
@@ -99,7 +100,7 @@ struct KeychainOperation {
   ///
   /// A call that has begun can't be ended.
   private func call<Result>(_ body: () -> Result) throws(SecureStorageError) -> Result {
-    if CancellationSignal.isCurrentCancelled { throw storage.error(.canceled, during: name) }
+    if Cancellation.isCurrentCancelled { throw storage.error(.canceled, during: name) }
     return body()
   }
 

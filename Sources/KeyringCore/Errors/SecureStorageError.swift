@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import KeyringFoundation
+public import KeyringPlatform
 
 /// An error that a storage throws.
 ///

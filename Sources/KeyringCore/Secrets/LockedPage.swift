@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringLibc
+internal import KeyringPlatform
 internal import Synchronization
-
-#if os(Linux)
-internal import CKeyringLinux
-#endif
 
 /// Memory that holds only secrets.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import KeyringFoundation
+package import KeyringPlatform
 
 extension Secret {
   /// Encodes a value as JSON.

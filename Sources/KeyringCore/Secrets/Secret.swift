@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringFoundation
-internal import KeyringLibc
+internal import KeyringPlatform
 
 /// Bytes that are overwritten in memory when the last copy is released, and that never appear in output.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringLibc
+internal import KeyringPlatform
 
 // Swift treats "e" with a combining accent and the single character for both as equal strings. Keyrings
 // treat them as different, so every storage must do the same. Text isn't normalized.

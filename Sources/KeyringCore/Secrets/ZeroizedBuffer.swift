@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import KeyringFoundation
-internal import KeyringLibc
+package import KeyringPlatform
 
 /// A fixed number of bytes that are overwritten before their memory is released.
 ///
@@ -30,11 +29,7 @@ extension UnsafeMutableRawBufferPointer {
   /// The optimizer may remove a plain memset of memory that's about to be freed.
   package func zeroize() {
     guard let baseAddress else { return }
-    #if canImport(Darwin)
-    memset_s(baseAddress, count, 0, count)
-    #else
-    explicit_bzero(baseAddress, count)
-    #endif
+    Platform.zeroize(baseAddress, count)
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringLibc
+internal import KeyringPlatform
 
 /// The signals that would otherwise leave the terminal without an echo.
 ///
@@ -12,16 +12,9 @@ struct CaughtSignals {
     SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS,
   ]
   /// The signals that by default don't end a program, or that no program can catch.
-  private static let harmless: [Int32] = {
-    let signals = [
-      SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD, SIGURG, SIGWINCH,
-    ]
-    #if canImport(Darwin)
-    return signals + [SIGIO, SIGINFO]
-    #else
-    return signals
-    #endif
-  }()
+  private static let harmless =
+    [SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD, SIGURG, SIGWINCH]
+    + Platform.harmlessSignals
 
   private typealias Handler =
     @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) -> Void

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringLibc
+internal import KeyringPlatform
 internal import Synchronization
 
 /// A question at the terminal, which doesn't show the answer.

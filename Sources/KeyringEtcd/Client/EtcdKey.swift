@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
-internal import KeyringFoundation
-internal import KeyringLibc
+internal import KeyringPlatform
 
 /// A key of etcd's database, which this package writes as a path of ASCII characters.
 struct EtcdKey: Hashable, Comparable, Sendable {

@@ -2,7 +2,7 @@
 
 #if Etcd
 internal import AsyncHTTPClient
-internal import KeyringFoundation
+internal import KeyringPlatform
 internal import NIOCore
 internal import NIOHTTP1
 internal import Synchronization

@@ -2,7 +2,8 @@
 
 #if Etcd
 internal import AsyncHTTPClient
-internal import KeyringLibc
+internal import KeyringPlatform
+internal import KeyringRuntime
 internal import KeyringStorage
 internal import NIOCore
 internal import NIOHTTP1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
-internal import KeyringFoundation
+internal import KeyringPlatform
 
 /// A reply whose header tells which cluster has sent it.
 protocol HeadedReply: Sendable {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
-internal import KeyringFoundation
-internal import KeyringLibc
+internal import KeyringPlatform
 
 /// A reader that goes through JSON once, and takes only what it's asked for.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
-internal import KeyringFoundation
+internal import KeyringPlatform
 
 /// A transaction, which does one of two lists of steps, depending on conditions.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
-internal import KeyringFoundation
+internal import KeyringPlatform
 internal import NIOSSL
 
 /// A reason why a node or this program has a certificate that the other one refuses, and what to do about it.

@@ -3,7 +3,7 @@
 #if Etcd
 public import KeyringStorage
 
-internal import KeyringFoundation
+internal import KeyringPlatform
 internal import Synchronization
 
 extension EtcdStorage {

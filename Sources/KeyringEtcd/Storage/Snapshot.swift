@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
+internal import KeyringRuntime
 internal import KeyringStorage
 
 /// Reads in several parts, all as the items were at the moment of the first part.

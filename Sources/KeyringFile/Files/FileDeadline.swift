@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if EncryptedFile
+internal import KeyringRuntime
 internal import KeyringStorage
 
-internal import KeyringLibc
+internal import KeyringPlatform
 
 /// The limit of how long an operation waits for others: until a deadline or until it's cancelled.
 struct FileDeadline {
@@ -13,7 +14,7 @@ struct FileDeadline {
 
   /// Throws an error if the operation was cancelled.
   static func check() throws(SecureStorageError) {
-    if CancellationSignal.isCurrentCancelled { throw SecureStorageError(.canceled) }
+    if Cancellation.isCurrentCancelled { throw SecureStorageError(.canceled) }
   }
 
   /// Repeats an attempt until it succeeds.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if EncryptedFile
+internal import KeyringRuntime
 internal import KeyringStorage
 
-internal import KeyringLibc
+internal import KeyringPlatform
 
 /// The location of the encrypted file, of its lock, and of the new file while it's being written.
 struct FileLocation: Sendable {

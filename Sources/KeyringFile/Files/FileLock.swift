@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if EncryptedFile
+internal import KeyringRuntime
 internal import KeyringStorage
 
-internal import KeyringLibc
+internal import KeyringPlatform
 
 /// The lock that keeps the writers of a file apart, threads as well as processes.
 ///

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if EncryptedFile
+internal import KeyringRuntime
 internal import KeyringSealing
 internal import KeyringStorage
 
-internal import KeyringLibc
+internal import KeyringPlatform
 
 extension FileLocation {
   /// Returns a request for the key of the file.

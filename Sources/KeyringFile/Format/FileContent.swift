@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if EncryptedFile
-internal import KeyringFoundation
+internal import KeyringPlatform
 internal import KeyringSealing
 internal import KeyringStorage
 

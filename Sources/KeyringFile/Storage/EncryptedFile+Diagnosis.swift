@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if EncryptedFile
+internal import KeyringRuntime
 internal import KeyringSealing
 internal import KeyringStorage
 
-internal import KeyringLibc
+internal import KeyringPlatform
 
 extension EncryptedFile {
   /// Checks the file, its key, and its directory, and stops at the first problem.

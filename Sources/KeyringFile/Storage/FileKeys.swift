@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if EncryptedFile
+internal import KeyringRuntime
 internal import KeyringSealing
 internal import KeyringStorage
 internal import Synchronization

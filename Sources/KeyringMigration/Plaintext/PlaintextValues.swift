@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringFoundation
+internal import KeyringPlatform
 internal import KeyringStorage
 
 /// Plaintext values that the app reads and removes itself.

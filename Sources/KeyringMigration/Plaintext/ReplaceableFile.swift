@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringLibc
+internal import KeyringPlatform
+internal import KeyringRuntime
 internal import KeyringStorage
 
 /// A file that is never changed in place, so that it always has either its old or its new content.

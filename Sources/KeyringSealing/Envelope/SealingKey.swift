@@ -2,7 +2,7 @@
 
 #if Sealing
 internal import Crypto
-internal import KeyringFoundation
+internal import KeyringPlatform
 package import KeyringStorage
 
 /// A key of 256 bits that encrypts content and other keys.

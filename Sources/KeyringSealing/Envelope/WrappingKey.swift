@@ -3,7 +3,7 @@
 #if Sealing
 internal import Crypto
 internal import CryptoExtras
-internal import KeyringFoundation
+internal import KeyringPlatform
 package import KeyringStorage
 
 /// A key that encrypts other keys, derived from the key or the passphrase of a source.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Sealing && os(Linux)
-@preconcurrency internal import KeyringLibc
+@preconcurrency internal import KeyringPlatform
+internal import KeyringRuntime
 internal import KeyringStorage
 internal import Synchronization
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Sealing && os(Linux)
-internal import CKeyringLinux
-internal import KeyringLibc
+internal import KeyringPlatform
+internal import KeyringRuntime
 public import KeyringStorage
 
 extension KeySource {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Sealing
+internal import KeyringRuntime
 internal import KeyringStorage
 
-internal import KeyringLibc
+internal import KeyringPlatform
 
 extension KeySource {
   /// Creates a source from a file that contains nothing but the key.

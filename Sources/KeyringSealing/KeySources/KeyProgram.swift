@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Sealing && os(Linux)
+internal import KeyringRuntime
 internal import KeyringStorage
 
 /// Another program that prints a key.
@@ -33,11 +34,11 @@ struct KeyProgram: Sendable {
       () throws(SecureStorageError) in
       do throws(FileFailure) {
         let child = try ChildProcess(self)
-        guard let signal = CancellationSignal.current else { return try child.read() }
+        guard let signal = Cancellation.current else { return try child.read() }
         let end = try signal.onCancel({ child.end() }, while: child.read)
         if !signal.isCancelled { return end }
       } catch {
-        if !CancellationSignal.isCurrentCancelled { throw failure(error, request) }
+        if !Cancellation.isCurrentCancelled { throw failure(error, request) }
       }
       throw request.error(.canceled)
     }

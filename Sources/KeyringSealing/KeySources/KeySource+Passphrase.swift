@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Sealing
+internal import KeyringRuntime
 public import KeyringStorage
 
 extension KeySource {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Sealing && os(Linux)
-internal import KeyringLibc
+internal import KeyringPlatform
 internal import KeyringStorage
 
 extension KeySource {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Sealing
+internal import KeyringRuntime
 internal import KeyringStorage
 
 extension KeySource {
@@ -54,7 +55,7 @@ private struct SystemdCredential {
     return try SecretsDirectory.read(path, failing: translate) {
       (directory) throws(SecureStorageError) in
       do throws(FileFailure) {
-        return try directory.read(name)?.content
+        return try directory.read(name, atMost: ItemLimits.secretBytes)?.content
       } catch {
         throw request.error(
           error.code, "The credential \"\(name)\" in \(path) \(error.problem).",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Sealing
-internal import KeyringFoundation
+internal import KeyringPlatform
 package import KeyringStorage
 
 /// An item as a storage encrypts it, except for its secret.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import KeyringFoundation
+internal import KeyringPlatform
 internal import KeyringStorage
 
 extension ItemWriter {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import KeyringLibc
+internal import KeyringPlatform
+internal import KeyringRuntime
 internal import KeyringStorage
 
 // An item that isn't found is absent if no other collection may have it: neither one whose file the provider

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
+internal import KeyringRuntime
 internal import KeyringStorage
 
 /// The part of a diagnosis that asks the keyring about itself.

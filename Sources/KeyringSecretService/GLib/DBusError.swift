@@ -2,6 +2,7 @@
 
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
+internal import KeyringRuntime
 internal import KeyringStorage
 
 /// A failure of a call on the bus, before its meaning for the operation is known.

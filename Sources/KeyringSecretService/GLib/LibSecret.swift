@@ -2,7 +2,8 @@
 
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
-internal import KeyringLibc
+internal import KeyringPlatform
+internal import KeyringRuntime
 internal import KeyringStorage
 internal import Synchronization
 

@@ -2,7 +2,7 @@
 
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
-internal import KeyringLibc
+internal import KeyringPlatform
 
 /// A D-Bus value: an owned GVariant that you build from and read as Swift values.
 ///

@@ -2,7 +2,7 @@
 
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
-internal import KeyringLibc
+internal import KeyringPlatform
 internal import KeyringStorage
 
 /// A pipe through which another program sends a secret.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && Sealing && os(Linux)
+internal import KeyringRuntime
 internal import KeyringSealing
 internal import KeyringStorage
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import KeyringFoundation
+internal import KeyringPlatform
+internal import KeyringRuntime
 internal import KeyringStorage
 
 extension SecretServiceStorage {

@@ -2,7 +2,8 @@
 
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
-internal import KeyringLibc
+internal import KeyringPlatform
+internal import KeyringRuntime
 internal import KeyringStorage
 
 /// The address of a bus, with the details for messages to people: the socket and its owner.

@@ -2,6 +2,7 @@
 
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
+internal import KeyringRuntime
 internal import KeyringStorage
 internal import Synchronization
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringRuntime
+
 /// A storage that is one of several collections, which other systems call keychains.
 ///
 /// Each collection has its own label and its own items. You lock and unlock each collection separately.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringRuntime
+
 /// A storage that can be locked.
 ///
 /// No secret in a locked storage can be read or written until it's unlocked. Some storages still list their

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringRuntime
+
 /// A storage that is written with `async` and `await`.
 ///
 /// You write the operations whose names end in `WithoutBlocking`. A synchronous operation runs the same code

@@ -1,40 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
+internal import KeyringRuntime
 
 /// A signal that tells a storage during a synchronous call that the result is no longer needed.
 ///
 /// An `await` on a ``BlockingStorage`` runs the synchronous operation on a thread of the library's thread
 /// pool. If the task is cancelled, the operation learns of it through ``current``. A storage that waits for
 /// something ends the wait and throws `.canceled`.
-public final class CancellationSignal: Sendable {
+public struct CancellationSignal: Sendable {
+  private let cancellation: Cancellation
+
   /// The signal for the current call, or `nil` if no task awaits a storage that blocks.
-  @TaskLocal public static var current: CancellationSignal?
-
-  private struct State: Sendable {
-    var isCancelled = false
-    var nextID = 0
-    var handlers: [Int: @Sendable () -> Void] = [:]
-  }
-
-  private let state = Mutex(State())
-
-  /// The number of cancelled signals that still exist.
-  private static let cancelled = Atomic(0)
-
-  package init() {}
-
-  deinit { if isCancelled { Self.cancelled.subtract(1, ordering: .relaxed) } }
-
-  /// Whether the current call was cancelled.
-  ///
-  /// It first checks if any signal was cancelled, because finding the task's own signal takes longer.
-  package static var isCurrentCancelled: Bool {
-    cancelled.load(ordering: .acquiring) > 0 && current?.isCancelled == true
+  public static var current: CancellationSignal? {
+    Cancellation.current.map(CancellationSignal.init(cancellation:))
   }
 
   /// Whether the call was cancelled.
-  public var isCancelled: Bool { state.withLock { $0.isCancelled } }
+  public var isCancelled: Bool { cancellation.isCancelled }
 
   /// Calls a handler if the call is cancelled while a closure runs, or at once if it was cancelled before.
   ///
@@ -47,33 +29,6 @@ public final class CancellationSignal: Sendable {
     _ handler: @escaping @Sendable () -> Void,
     while body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let id = register(handler)
-    if id == nil { handler() }
-    // A handler that is being called keeps everything that it needs alive, so it may outlive the body.
-    defer { if let id { state.withLock { $0.handlers[id] = nil } } }
-    return try body()
-  }
-
-  /// Calls a handler when the call is cancelled, or at once if it was cancelled before.
-  func onCancelOnce(_ handler: @escaping @Sendable () -> Void) {
-    if register(handler) == nil { handler() }
-  }
-
-  /// Registers a handler and returns its identifier, or `nil` if the call was cancelled before.
-  private func register(_ handler: @escaping @Sendable () -> Void) -> Int? {
-    state.withLock { state in
-      if state.isCancelled { return nil }
-      state.nextID += 1
-      state.handlers[state.nextID] = handler
-      return state.nextID
-    }
-  }
-
-  package func cancel() {
-    let handlers = state.withLock { state in
-      if !exchange(&state.isCancelled, with: true) { Self.cancelled.add(1, ordering: .releasing) }
-      return exchange(&state.handlers, with: [:])
-    }
-    for handler in handlers.values { handler() }
+    try cancellation.onCancel(handler, while: body)
   }
 }

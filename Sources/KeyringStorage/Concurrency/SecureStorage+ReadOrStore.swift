@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringRuntime
+
 // Values that a program generates at its first start. Several programs that start at the same moment, and find none,
 // each generate one. An addition decides which of them is stored, and the others read that one.
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringRuntime
 internal import Synchronization
 
 /// A question to the user that an operation asks, and whose answer helps the others.

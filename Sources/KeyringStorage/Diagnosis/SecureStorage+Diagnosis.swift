@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringRuntime
+
 extension SecureStorage {
   /// Finds out whether the storage works here, without changing anything and without a prompt.
   ///
@@ -27,7 +29,7 @@ extension SecureStorage {
     try await blocking(.diagnose, isAsking: writing) { () throws(SecureStorageError) in
       let diagnosis = body()
       // If the calls were cancelled, their errors say nothing about the storage.
-      if CancellationSignal.isCurrentCancelled { throw error(.canceled, during: .diagnose) }
+      if Cancellation.isCurrentCancelled { throw error(.canceled, during: .diagnose) }
       return diagnosis
     }
   }
@@ -115,7 +117,7 @@ extension SecureStorage {
       }
       return try body(key, secret)
     }
-    let removal = CancellationSignal.$current.withValue(nil) {
+    let removal = Cancellation.$current.withValue(nil) {
       Swift.Result { () throws(SecureStorageError) in
         try mayBeStored ? remove(key) : false
       }

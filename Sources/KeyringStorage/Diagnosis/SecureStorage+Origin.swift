@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringRuntime
+
 // The storage that an item comes from, if a storage uses several others.
 
 extension SecureStorage {

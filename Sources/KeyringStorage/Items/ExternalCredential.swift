@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringFoundation
+internal import KeyringPlatform
 
 /// A credential in JSON, with only a login and a password.
 ///

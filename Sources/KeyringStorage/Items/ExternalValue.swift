@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringFoundation
+internal import KeyringPlatform
 
 /// A value that comes from outside a storage, for example from a file or an app's own settings.
 ///

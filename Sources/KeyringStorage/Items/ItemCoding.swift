@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringFoundation
+internal import KeyringPlatform
 
 /// A conversion between values of a type and the items that hold them.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import KeyringFoundation
+public import KeyringPlatform
 
 /// A query that selects items to find or remove, and the parts of them to fetch.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import KeyringFoundation
+public import KeyringPlatform
 
 /// An item of a storage, or the parts of it that you fetch or change.
 ///

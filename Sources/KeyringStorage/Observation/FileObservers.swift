@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+package import KeyringRuntime
 internal import Synchronization
 
 /// The observers of a file or a directory, and the watcher that wakes them.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringRuntime
+
 /// A storage that reports changes of its items by any program.
 ///
 /// It has the stream ``changes(matching:)``, and its cache is never out of date. You write one form of the

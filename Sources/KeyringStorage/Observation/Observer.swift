@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import KeyringRuntime
 internal import Synchronization
 
 /// An observer of a storage, and the events that it hasn't been notified of.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringRuntime
 internal import Synchronization
 
 /// The observers of a storage that learns of all changes in one place.

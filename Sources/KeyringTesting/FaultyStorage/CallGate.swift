@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringRuntime
 internal import KeyringStorage
 
 /// A gate at which the calls of a ``FaultyStorage`` wait until you open it.

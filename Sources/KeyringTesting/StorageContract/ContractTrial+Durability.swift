@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Keyring
-internal import KeyringFoundation
+internal import KeyringPlatform
 internal import KeyringStorage
 
 // Rule 13: what was acknowledged is there after the backend has restarted.

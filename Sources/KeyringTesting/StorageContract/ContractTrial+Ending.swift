@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Keyring
+internal import KeyringRuntime
 internal import KeyringStorage
 internal import Synchronization
 
@@ -10,9 +11,9 @@ extension ContractTrial {
     try save("kept", password())
     // Once the storage has cached the secret, a cancelled call must not return it from the cache either.
     try expect(storage.secret(for: password()) == Secret("kept"), "a stored secret is another one")
-    let signal = CancellationSignal()
+    let signal = Cancellation()
     signal.cancel()
-    try CancellationSignal.$current.withValue(signal) {
+    try Cancellation.$current.withValue(signal) {
       try expect(.canceled, of: "reading when cancelled") { _ = try secret(password()) }
       try expect(.canceled, of: "reading a secret alone when cancelled") {
         _ = try storage.secret(for: password())

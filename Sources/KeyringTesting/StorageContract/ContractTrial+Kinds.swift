@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Keyring
-internal import KeyringFoundation
+internal import KeyringPlatform
 internal import KeyringStorage
 
 // Rules 2 and 4 for kinds of items that have more parts or contain more than text.

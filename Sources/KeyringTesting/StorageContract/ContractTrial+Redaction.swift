@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Keyring
+internal import KeyringRuntime
 internal import KeyringStorage
 
 // Rule 8: no secret is shown.

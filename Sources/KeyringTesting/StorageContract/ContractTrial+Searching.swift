@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Keyring
-internal import KeyringFoundation
+internal import KeyringPlatform
 internal import KeyringStorage
 
 // Rule 7: queries by other criteria than keys and attributes.

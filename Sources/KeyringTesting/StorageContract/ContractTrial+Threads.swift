@@ -2,7 +2,8 @@
 
 internal import Dispatch
 internal import Keyring
-internal import KeyringLibc
+internal import KeyringPlatform
+internal import KeyringRuntime
 internal import KeyringStorage
 internal import Synchronization
 

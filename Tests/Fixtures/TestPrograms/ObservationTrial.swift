@@ -2,6 +2,7 @@
 
 #if os(Linux)
 internal import Foundation
+import KeyringRuntime
 package import KeyringStorage
 internal import Synchronization
 internal import Testing

@@ -3,6 +3,7 @@
 #if Etcd && os(Linux)
 import Foundation
 import KeyringCore
+import KeyringRuntime
 import KeyringStorage
 import NIOSSL
 import Synchronization

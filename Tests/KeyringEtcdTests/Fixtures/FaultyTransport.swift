@@ -2,6 +2,7 @@
 
 #if Etcd && os(Linux)
 import Foundation
+import KeyringRuntime
 import KeyringStorage
 import Synchronization
 import TestPrograms

@@ -4,6 +4,7 @@
 import Foundation
 import Glibc
 import Keyring
+import KeyringRuntime
 import KeyringStorage
 import Testing
 

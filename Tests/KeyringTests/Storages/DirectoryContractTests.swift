@@ -3,6 +3,7 @@
 #if os(Linux)
 import Foundation
 import Keyring
+import KeyringRuntime
 import KeyringStorage
 import KeyringTesting
 import Synchronization
@@ -48,7 +49,7 @@ private final class WrittenDirectories: BlockingStorage, ObservableStorage {
 
   func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
     try validate(item)
-    if CancellationSignal.isCurrentCancelled { throw error(.canceled, during: .save) }
+    if Cancellation.isCurrentCancelled { throw error(.canceled, during: .save) }
     guard let service = item.key.attributes["service"], let name = name(item.key) else {
       throw error(.other, during: .save)
     }
@@ -68,7 +69,7 @@ private final class WrittenDirectories: BlockingStorage, ObservableStorage {
   }
 
   func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-    if CancellationSignal.isCurrentCancelled { throw error(.canceled, during: .remove) }
+    if Cancellation.isCurrentCancelled { throw error(.canceled, during: .remove) }
     let keys = try items(matching: query).map(\.key)
     for key in keys {
       guard let service = key.attributes["service"], let name = name(key) else { continue }

@@ -3,6 +3,7 @@
 #if os(Linux)
 import Foundation
 @testable import Keyring
+import KeyringRuntime
 import KeyringStorage
 import TestPrograms
 import Testing
@@ -167,7 +168,9 @@ import Testing
     let reads = try SecretsDirectory.read(
       directories[1].path, hashing: true, failing: failure
     ) { (directory) throws(SecureStorageError) in
-      for name in ["kept", "same", "removed", "created"] { _ = try? directory.read(name) }
+      for name in ["kept", "same", "removed", "created"] {
+        _ = try? directory.read(name, atMost: 4096)
+      }
       return directory.reads
     }
     try observers.compare(path, reads, since: try #require(observers.files))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import KeyringRuntime
 import KeyringStorage
 import KeyringTesting
 import Synchronization

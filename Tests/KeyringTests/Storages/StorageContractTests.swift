@@ -3,6 +3,7 @@
 import FoundationEssentials
 import Glibc
 import Keyring
+import KeyringRuntime
 import KeyringStorage
 import KeyringTesting
 import Synchronization
@@ -256,7 +257,7 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
       item.secret = item.secret.map { Secret(bytes: Array($0.withUnsafeBytes { $0.reversed() })) }
     case .dropsComments: item.attributes = nil
     case .ignoresCancellation:
-      return try CancellationSignal.$current.withValue(nil) {
+      return try Cancellation.$current.withValue(nil) {
         Result { () throws(SecureStorageError) in try base.save(item, mode: mode) }
       }.get()
     case .keepsLabelsOfNewSecrets where item.secret != nil:

@@ -2,6 +2,7 @@
 
 import Foundation
 import Keyring
+import KeyringRuntime
 import KeyringStorage
 import KeyringTesting
 import TestPrograms
@@ -121,7 +122,7 @@ private struct DeafStorage: BlockingStorage, ForwardingStorage {
   let base: FaultyStorage
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    try CancellationSignal.$current.withValue(nil) {
+    try Cancellation.$current.withValue(nil) {
       Result { () throws(SecureStorageError) in try base.items(matching: query) }
     }.get()
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringRuntime
 public import KeyringStorage
 internal import Synchronization
 
@@ -163,7 +164,7 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   /// Whether the call was cancelled.
   ///
   /// The read then isn't answered from the cache at once. The asynchronous operation throws the error.
-  private var isCanceled: Bool { CancellationSignal.isCurrentCancelled }
+  private var isCanceled: Bool { Cancellation.isCurrentCancelled }
 }
 
 extension CachedStorage: LockableStorage where Base: LockableStorage {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringLibc
+internal import KeyringPlatform
 
 /// A time that is exact to some milliseconds.
 ///
@@ -13,11 +13,7 @@ struct CoarseTime: InstantProtocol {
 
   static var now: CoarseTime {
     var time = timespec()
-    #if os(Linux)
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
-    #else
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    #endif
+    clock_gettime(Platform.coarseClock, &time)
     return CoarseTime(sinceStart: .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec))
   }
 

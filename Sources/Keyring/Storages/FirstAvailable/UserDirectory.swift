@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringLibc
+internal import KeyringPlatform
+internal import KeyringRuntime
 internal import KeyringStorage
 
 /// A directory in which a user's programs keep files.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringLibc
+internal import KeyringPlatform
+internal import KeyringRuntime
 public import KeyringStorage
 
 /// A read-only storage of the secrets that a service receives as files, from
@@ -55,7 +56,7 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   ///   one.
   public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     try validate(query, for: .read)
-    if CancellationSignal.isCurrentCancelled { throw error(.canceled, during: .read) }
+    if Cancellation.isCurrentCancelled { throw error(.canceled, during: .read) }
     let found = try read { (directory) throws(SecureStorageError) in
       if let key = query.key { return try item(key, in: directory) }
       return try items(matching: query, in: directory)
@@ -74,7 +75,7 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
     for keys: [ItemKey], details: ItemQuery.Details
   ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
     for key in keys { try validate(key, for: .read) }
-    if CancellationSignal.isCurrentCancelled { throw error(.canceled, during: .read) }
+    if Cancellation.isCurrentCancelled { throw error(.canceled, during: .read) }
     return try read { (directory) throws(SecureStorageError) in
       var items: [ItemKey: SecureItem] = [:]
       for key in keys { items[key] = try item(key, in: directory).first?.selecting(details) }
@@ -91,7 +92,9 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
       let path = try path()
       let (found, strayLinks, empty) = try read { (directory) throws(SecureStorageError) in
         let names = try names(in: directory).sorted()
-        let empty = names.filter { (try? directory.read($0))??.content.count == 0 }
+        let empty = names.filter {
+          (try? directory.read($0, atMost: ItemLimits.secretBytes))??.content.count == 0
+        }
         return (names, directory.strayLinks, empty)
       }
       for (name, cause) in strayLinks.sorted(by: { $0.key < $1.key }) {
@@ -187,7 +190,9 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   private func read(
     _ name: String, in directory: SecretsDirectory
   ) throws(SecureStorageError) -> SecretsDirectory.File? {
-    try attempt("The file \(directory.path)/\(name)", directory.read(name))
+    try attempt(
+      "The file \(directory.path)/\(name)",
+      directory.read(name, atMost: ItemLimits.secretBytes))
   }
 
   // MARK: - Errors

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringRuntime
 public import KeyringStorage
 
 /// A read-only storage of the secrets that a program receives as environment variables.
@@ -45,7 +46,7 @@ public struct EnvironmentStorage: ImmediateStorage, ReadOnlyStorage {
   /// - Throws: `.invalidArgument`, or `.undecodable` if the variable of a credential doesn't contain one.
   public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     try validate(query, for: .read)
-    if CancellationSignal.isCurrentCancelled { throw error(.canceled, during: .read) }
+    if Cancellation.isCurrentCancelled { throw error(.canceled, during: .read) }
     guard let key = query.key else {
       throw error(
         .invalidArgument, during: .read, message: "Environment variables can't be searched.",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+internal import KeyringRuntime
 internal import KeyringStorage
 
 /// The files of a directory of secrets at one moment, without the secrets.
@@ -13,7 +14,9 @@ struct SecretsInventory: Sendable {
   init(_ directory: SecretsDirectory) throws(FileFailure) {
     var files: [String: Int?] = [:]
     for name in try directory.names() {
-      let file = Result { () throws(FileFailure) in try directory.read(name) }
+      let file = Result { () throws(FileFailure) in
+        try directory.read(name, atMost: ItemLimits.secretBytes)
+      }
       switch file {
       case .success(let file?): files[name] = file.hash
       case .success(nil): break

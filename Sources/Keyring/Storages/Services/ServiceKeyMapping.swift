@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringFoundation
+internal import KeyringPlatform
 internal import KeyringStorage
 
 /// The mapping between a program's keys and the names of the secrets that it was given.

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Darwin)
+@_exported public import Darwin
+internal import Dispatch
+// Only Foundation has `Bundle`. On these platforms, it belongs to the system.
+internal import Foundation
+
+extension Platform {
+  /// Indicates whether the program has more rights than the caller, who has chosen its environment.
+  package static var hasMoreRightsThanCaller: Bool { issetugid() != 0 }
+
+  /// The variables of the environment, the last of which `nil` follows.
+  package static var environment: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? {
+    _NSGetEnviron().pointee
+  }
+
+  /// The identifier of the app's bundle, or `nil` for a program without one.
+  package static var bundleIdentifier: String? { Bundle.main.bundleIdentifier }
+
+  /// A clock that can only go forward, is read quickly, and is up to 10 ms behind.
+  @inlinable package static var coarseClock: clockid_t { CLOCK_MONOTONIC }
+
+  /// The signals that don't end a program by default, and that other systems don't have.
+  package static var harmlessSignals: [Int32] { [SIGIO, SIGINFO] }
+
+  /// Overwrites memory with zeros, which the optimizer doesn't remove.
+  @inlinable package static func zeroize(_ baseAddress: UnsafeMutableRawPointer, _ count: Int) {
+    memset_s(baseAddress, count, 0, count)
+  }
+}
+
+// MARK: - Files
+
+extension Platform {
+  /// The flags of open(2) for a directory on the way to a file, which the user may not be allowed to list.
+  package static var passing: Int32 { O_DIRECTORY | O_NOFOLLOW }
+
+  /// The flag of open(2) for a new file without a name, or `nil` if there can't be one.
+  package static var unnamed: Int32? { nil }
+}
+
+extension stat {
+  /// The time of the last change of the content.
+  package var modification: timespec { st_mtimespec }
+
+  /// The time of the last change of the content or of the status.
+  package var change: timespec { st_ctimespec }
+}
+
+// MARK: - Threads
+
+extension Platform {
+  /// The value of a variable before pthread_create(3) sets it.
+  package static var newThread: pthread_t? { nil }
+
+  /// Gives the current thread a name of at most 15 bytes.
+  package static func nameThread(_ name: String) { pthread_setname_np(name) }
+}
+
+/// A signal that ends the current wait for it, or the next one.
+package final class ThreadSignal: Sendable {
+  private let semaphore = DispatchSemaphore(value: 0)
+
+  package init() {}
+
+  /// Waits until the signal is sent, or until a moment, in microseconds of the monotonic clock.
+  package func wait(until moment: Int64?) {
+    let end = moment.map { DispatchTime(uptimeNanoseconds: UInt64(max(0, $0)) * 1000) }
+    _ = semaphore.wait(timeout: end ?? .distantFuture)
+  }
+
+  /// Ends the current wait, or the next one.
+  package func send() { semaphore.signal() }
+}
+#endif

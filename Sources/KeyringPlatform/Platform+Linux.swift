@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+@_exported public import CKeyringLinux
+
+// `environ` is a variable in C, so the imports need `@preconcurrency`.
+#if canImport(Glibc)
+@_exported @preconcurrency public import Glibc
+#else
+@_exported @preconcurrency public import Musl
+#endif
+
+extension Platform {
+  /// Indicates whether the program has more rights than the caller, who has chosen its environment.
+  package static var hasMoreRightsThanCaller: Bool { swift_keyring_has_more_rights() != 0 }
+
+  /// The variables of the environment, the last of which `nil` follows.
+  package static var environment: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? { environ }
+
+  /// The identifier of the app's bundle, or `nil` for a program without one.
+  package static var bundleIdentifier: String? { nil }
+
+  /// A clock that can only go forward, is read quickly, and is up to 10 ms behind.
+  @inlinable package static var coarseClock: clockid_t { CLOCK_MONOTONIC_COARSE }
+
+  /// The signals that don't end a program by default, and that other systems don't have.
+  package static var harmlessSignals: [Int32] { [] }
+
+  /// Overwrites memory with zeros, which the optimizer doesn't remove.
+  @inlinable package static func zeroize(_ baseAddress: UnsafeMutableRawPointer, _ count: Int) {
+    explicit_bzero(baseAddress, count)
+  }
+}
+
+// MARK: - Files
+
+extension Platform {
+  /// The flags of open(2) for a directory on the way to a file, which the user may not be allowed to list.
+  ///
+  /// The first is O_PATH, which Swift doesn't import.
+  package static var passing: Int32 { 0o1000_0000 | O_DIRECTORY | O_NOFOLLOW }
+
+  /// The flag of open(2) for a new file without a name, or `nil` if there can't be one.
+  package static var unnamed: Int32? {
+    #if canImport(Glibc)
+    // Swift imports O_TMPFILE only under this name.
+    __O_TMPFILE
+    #else
+    O_TMPFILE
+    #endif
+  }
+}
+
+extension stat {
+  /// The time of the last change of the content.
+  package var modification: timespec { st_mtim }
+
+  /// The time of the last change of the content or of the status.
+  package var change: timespec { st_ctim }
+}
+
+// MARK: - Threads
+
+extension Platform {
+  /// The value of a variable before pthread_create(3) sets it.
+  #if canImport(Glibc)
+  package static var newThread: pthread_t { pthread_t() }
+  #else
+  package static var newThread: pthread_t? { nil }
+  #endif
+
+  /// Gives the current thread a name of at most 15 bytes.
+  package static func nameThread(_ name: String) { swift_keyring_name_this_thread(name) }
+}
+
+/// A signal that ends the current wait for it, or the next one.
+///
+/// It's made for one waiting thread. If several threads wait, it ends the wait of one of them.
+///
+/// On Linux, a semaphore of Dispatch waits until a moment of the clock with the date. If that clock is set back
+/// in the meantime, the wait takes that much longer.
+package final class ThreadSignal: @unchecked Sendable {
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private var isSent = false
+
+  package init() {
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
+    pthread_mutex_init(mutex, nil)
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
+  }
+
+  /// Waits until the signal is sent, or until a moment, in microseconds of the monotonic clock.
+  package func wait(until moment: Int64?) {
+    pthread_mutex_lock(mutex)
+    var status: Int32 = 0
+    while !isSent, status == 0 {
+      if let moment {
+        var end = timespec()
+        end.tv_sec = Int(moment / 1_000_000)
+        end.tv_nsec = Int(moment % 1_000_000) * 1_000
+        status = pthread_cond_timedwait(condition, mutex, &end)
+      } else {
+        status = pthread_cond_wait(condition, mutex)
+      }
+    }
+    isSent = false
+    pthread_mutex_unlock(mutex)
+  }
+
+  /// Ends the current wait, or the next one.
+  package func send() {
+    pthread_mutex_lock(mutex)
+    isSent = true
+    pthread_cond_signal(condition)
+    pthread_mutex_unlock(mutex)
+  }
+}
+#endif

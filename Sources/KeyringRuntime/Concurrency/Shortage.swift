@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import KeyringCore
+internal import KeyringPlatform
+
+/// A lack of threads or file descriptors, because of which a call fails.
+package struct Shortage: Error, Equatable, Sendable {
+  /// A resource that the system limits.
+  package enum Resource: Sendable {
+    case thread
+    case descriptor
+  }
+
+  let resource: Resource
+  /// The number of the error, as listed in errno(3).
+  package let number: Int32
+
+  /// A sentence that describes the problem.
+  package var message: String {
+    switch resource {
+    case .thread: "The program can't start another thread."
+    case .descriptor: "The program can't open another file."
+    }
+  }
+
+  /// Sentences that suggest a solution.
+  package var recoverySuggestion: String {
+    switch resource {
+    case .thread:
+      "Raise the limit with \"ulimit -u\", or with TasksMax= in the unit of a service. Or free some memory."
+    case .descriptor:
+      "Raise the limit with \"ulimit -n\", or with LimitNOFILE= in the unit of a service. Or close some files."
+    }
+  }
+
+  /// The number of the error and the system's text for it.
+  package var underlying: SecureStorageError.Underlying {
+    .init(domain: "errno", code: Int(number), text: String(cString: strerror(number)))
+  }
+}
+
+extension Shortage {
+  /// Returns what is missing for a library that needs some descriptors and threads at once, and ends the process
+  /// without them.
+  ///
+  /// - Parameters:
+  ///   - descriptors: The number of descriptors.
+  ///   - threads: The number of threads.
+  /// - Returns: The first thing that is missing, or `nil` if there is enough of everything.
+  package static func before(descriptors: Int, threads: Int = 0) -> Shortage? {
+    #if os(Linux)
+    do throws(FileFailure) {
+      try OpenFile.checkDescriptors(descriptors)
+    } catch {
+      return Shortage(resource: .descriptor, number: error.number)
+    }
+    #endif
+    return ThreadExecutor.shortage(ofThreads: threads)
+  }
+
+  /// Returns what is missing for Dispatch, which ends the process if it can't have its first timer.
+  ///
+  /// The first task that has no other executor needs that, too.
+  package static func beforeDispatch() -> Shortage? { before(descriptors: 6) }
+}

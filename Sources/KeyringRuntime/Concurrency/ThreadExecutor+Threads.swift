@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import KeyringPlatform
+internal import Synchronization
+
+extension ThreadExecutor {
+  /// Starts a thread of the library's own, which gets no signals, outside Dispatch and the cooperative thread pool.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the thread, of at most 15 bytes.
+  ///   - body: The closure that the thread runs.
+  /// - Returns: The shortage, or `nil` if the system has started it.
+  package static func startThread(
+    named name: String, _ body: @escaping @Sendable () -> Void
+  ) -> Shortage? {
+    var thread: pthread_t?
+    let shortage = startThread(&thread, named: name, body)
+    if let thread { pthread_detach(thread) }
+    return shortage
+  }
+
+  /// Starts threads that exist at the same time, and waits for their end.
+  ///
+  /// - Parameter count: The number of threads.
+  /// - Returns: The shortage, or `nil` if the system has started all.
+  static func shortage(ofThreads count: Int) -> Shortage? {
+    let gate = Gate()
+    var threads: [pthread_t] = []
+    let shortage: Shortage? = gate.isOpen.withLock { _ in
+      while threads.count < count {
+        var thread: pthread_t?
+        let shortage = startThread(&thread, named: "swift-keyring g") {
+          gate.isOpen.withLock { _ in }
+        }
+        guard let thread else { return shortage }
+        threads.append(thread)
+      }
+      return nil
+    }
+    for thread in threads { pthread_join(thread, nil) }
+    return shortage
+  }
+
+  private final class Gate: Sendable {
+    let isOpen = Mutex(())
+  }
+
+  private static func startThread(
+    _ started: inout pthread_t?, named name: String, _ body: @escaping @Sendable () -> Void
+  ) -> Shortage? {
+    let data = Unmanaged.passRetained(ThreadBody(name: name, run: body)).toOpaque()
+    var thread = Platform.newThread
+    // The program's signals are for its own threads. Those of faults are for the thread that has caused them.
+    var (signals, others) = (sigset_t(), sigset_t())
+    sigfillset(&signals)
+    for number in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] {
+      sigdelset(&signals, number)
+    }
+    pthread_sigmask(SIG_SETMASK, &signals, &others)
+    defer { pthread_sigmask(SIG_SETMASK, &others, nil) }
+    let status = pthread_create(
+      &thread, nil,
+      { data in
+        ThreadBody.run(data)
+        return nil
+      }, data)
+    guard status == 0 else {
+      Unmanaged<ThreadBody>.fromOpaque(data).release()
+      return Shortage(resource: .thread, number: status)
+    }
+    started = thread
+    return nil
+  }
+}
+
+private final class ThreadBody: Sendable {
+  private let name: String
+  private let run: @Sendable () -> Void
+
+  init(name: String, run: @escaping @Sendable () -> Void) { (self.name, self.run) = (name, run) }
+
+  static func run(_ data: UnsafeMutableRawPointer?) {
+    guard let data else { return }
+    let body = Unmanaged<ThreadBody>.fromOpaque(data).takeRetainedValue()
+    Platform.nameThread(body.name)
+    body.run()
+  }
+}

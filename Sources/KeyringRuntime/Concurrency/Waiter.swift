@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// A single wait of an operation.
+///
+/// It ends once: when the event happens, at a moment, or when the task is cancelled.
+package final class Waiter: Sendable {
+  /// The outcome of a wait.
+  package enum Outcome: Sendable, Equatable {
+    case ended
+    case timedOut
+    case canceled
+    /// There is no thread that could end the wait at its moment.
+    case failed(Shortage)
+  }
+
+  private enum State {
+    case waiting(UnsafeContinuation<Outcome, Never>?)
+    case over(Outcome)
+  }
+
+  private let state = Mutex(State.waiting(nil))
+
+  private init() {}
+
+  package var isOver: Bool { state.withLock { if case .over = $0 { true } else { false } } }
+
+  /// Ends the wait.
+  ///
+  /// - Parameter outcome: The outcome of the wait.
+  /// - Returns: `true` if the wait hadn't ended before.
+  @discardableResult
+  package func end(_ outcome: Outcome = .ended) -> Bool {
+    let (isFirst, continuation) = state.withLock { state in
+      guard case .waiting(let continuation) = state else {
+        return (false, nil as UnsafeContinuation<Outcome, Never>?)
+      }
+      state = .over(outcome)
+      return (true, continuation)
+    }
+    continuation?.resume(returning: outcome)
+    return isFirst
+  }
+
+  private func park(_ continuation: UnsafeContinuation<Outcome, Never>) {
+    let outcome: Outcome? = state.withLock { state in
+      if case .over(let outcome) = state { return outcome }
+      state = .waiting(continuation)
+      return nil
+    }
+    if let outcome { continuation.resume(returning: outcome) }
+  }
+
+  /// Waits until the waiter ends, until a moment, or until the task is cancelled.
+  ///
+  /// - Parameters:
+  ///   - moment: The moment at which to give up, in microseconds of the monotonic clock, or `nil` to wait
+  ///     without a limit.
+  ///   - start: A closure that is called at once with the waiter that ends the wait.
+  /// - Returns: The outcome of the wait.
+  package nonisolated(nonsending) static func wait(until moment: Int64?, _ start: (Waiter) -> Void)
+    async -> Outcome
+  {
+    if Task.isCancelled { return .canceled }
+    if let moment, moment <= ThreadExecutor.now { return .timedOut }
+    let waiter = Waiter()
+    start(waiter)
+    if let moment, !waiter.isOver {
+      (ThreadExecutor.ofCurrentTask ?? .ofOthers).end(waiter, at: moment)
+    }
+    return await withTaskCancellationHandler {
+      await withUnsafeContinuation { waiter.park($0) }
+    } onCancel: {
+      waiter.end(.canceled)
+    }
+  }
+}

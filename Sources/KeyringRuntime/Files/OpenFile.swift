@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import KeyringCore
+package import KeyringPlatform
+
+/// An open file or directory, which is closed when the object is released.
+package final class OpenFile: Sendable {
+  /// The file descriptor.
+  package let descriptor: Int32
+
+  /// Opens a file.
+  ///
+  /// Only its owner can use a file that is created.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - flags: The flags of open(2). The file is also closed when another program is started.
+  ///   - directory: The directory that a relative path begins in. The default is the current directory.
+  /// - Throws: `FileFailure` if the file can't be opened.
+  package init(
+    _ path: String, _ flags: Int32, in directory: OpenFile? = nil
+  ) throws(FileFailure) {
+    descriptor = openat(directory?.descriptor ?? AT_FDCWD, path, flags | O_CLOEXEC, 0o600)
+    if descriptor >= 0 { return }
+    throw FileFailure(errno == ENOENT ? "doesn't exist" : "can't be opened")
+  }
+
+  /// Opens a file for reading.
+  ///
+  /// If the path is a pipe, the method doesn't wait for a writer.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - flags: Further flags of open(2).
+  ///   - directory: The directory that a relative path begins in. The default is the current directory.
+  /// - Returns: The file, or `nil` if it doesn't exist.
+  /// - Throws: `FileFailure` if the file can't be opened.
+  package static func reading(
+    _ path: String, _ flags: Int32 = 0, in directory: OpenFile? = nil
+  ) throws(FileFailure) -> OpenFile? {
+    do throws(FileFailure) {
+      return try OpenFile(path, flags | O_RDONLY | O_NONBLOCK | O_NOCTTY, in: directory)
+    } catch {
+      if error.number == ENOENT { return nil }
+      throw error
+    }
+  }
+
+  #if os(Linux)
+  /// Opens a file for reading, unless its path or a link leads out of a directory.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - directory: The directory that the path begins in.
+  /// - Returns: The file, or `nil` if it doesn't exist, if the path leads out of the directory, or if the system can't
+  ///   tell.
+  static func reading(_ path: String, beneath directory: OpenFile) -> OpenFile? {
+    let flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+    let descriptor = swift_keyring_open_beneath(directory.descriptor, path, flags)
+    return descriptor >= 0 ? OpenFile(descriptor) : nil
+  }
+  #endif
+
+  /// Opens a new file for writing.
+  ///
+  /// - Parameter path: The path of the file. Nothing may exist there.
+  /// - Returns: The file.
+  /// - Throws: `FileFailure` if the file can't be created.
+  package static func new(_ path: String) throws(FileFailure) -> OpenFile {
+    try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+  }
+
+  /// Opens a new file for writing, which has no name yet.
+  ///
+  /// If the process is killed, the system removes the file.
+  ///
+  /// - Parameter directory: The directory of the file.
+  /// - Returns: The file, or `nil` if there can't be one, for example because the file system is NFS.
+  package static func unnamed(in directory: Directory) -> OpenFile? {
+    Platform.unnamed.flatMap { try? OpenFile(directory.path, O_WRONLY | $0) }
+  }
+
+  /// Opens a directory.
+  ///
+  /// - Parameter path: The path of the directory.
+  /// - Returns: The directory.
+  /// - Throws: `FileFailure` if the directory can't be opened.
+  package static func directory(_ path: String) throws(FileFailure) -> OpenFile {
+    try OpenFile(path, O_RDONLY | O_DIRECTORY)
+  }
+
+  /// Takes over an open file.
+  init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { close(descriptor) }
+
+  /// Returns the size, owner, permissions and times of the file.
+  ///
+  /// - Returns: The result of fstat(2).
+  /// - Throws: `FileFailure` if the status can't be read.
+  package func status() throws(FileFailure) -> stat {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw FileFailure("can't be read") }
+    return status
+  }
+
+  /// Returns the status of a regular file.
+  ///
+  /// - Parameter largest: The maximum size of the file, in bytes.
+  /// - Returns: The result of fstat(2).
+  /// - Throws: `FileFailure` if the file is larger, or isn't a regular file.
+  package func regularStatus(atMost largest: Int) throws(FileFailure) -> stat {
+    let status = try status()
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw FileFailure("isn't a regular file", number: EINVAL, kind: .unsuitable)
+    }
+    guard status.st_size <= largest else {
+      throw FileFailure("is larger than \(largest) bytes", number: EFBIG, kind: .unsuitable)
+    }
+    return status
+  }
+
+  /// Returns `true` if only the owner of the file, root and this program's user have any permission.
+  ///
+  /// - Returns: `false` if others have one, too.
+  /// - Throws: `FileFailure` if the permissions can't be read.
+  package func isPrivate() throws(FileFailure) -> Bool {
+    let mode = try status().st_mode & 0o077
+    #if os(Linux)
+    // With a list, these bits are the maximum for everyone in it. systemd (since 254) gives a service its
+    // credentials so.
+    if mode & 0o007 == 0, mode != 0, let list = try AccessControlList(of: self) {
+      return list.isOnly(for: geteuid())
+    }
+    #endif
+    return mode == 0
+  }
+
+  /// Reads a whole regular file into locked memory.
+  ///
+  /// - Parameter largest: The maximum size of the file, in bytes.
+  /// - Returns: The content.
+  /// - Throws: `FileFailure` if the file can't be read, is larger, grows while it's read, or isn't a regular
+  ///   file.
+  package func secret(atMost largest: Int) throws(FileFailure) -> Secret {
+    let size = try Int(regularStatus(atMost: largest).st_size)
+    // One more byte shows whether the file has grown.
+    let content = try Secret(capacity: size + 1) { (room) throws(FileFailure) in
+      try read(into: room)
+    }
+    guard content.count <= size else {
+      throw FileFailure("has grown while it was read", number: EAGAIN, kind: .grown)
+    }
+    return content
+  }
+
+  /// Reads until the end of the file or of the buffer.
+  ///
+  /// - Parameter buffer: The buffer for the bytes.
+  /// - Returns: The number of bytes that were read.
+  /// - Throws: `FileFailure` if the file can't be read.
+  package func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileFailure) -> Int {
+    var count = 0
+    while count < buffer.count {
+      let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+      let result = unistdRead(descriptor, rest.baseAddress, rest.count)
+      if result < 0, errno == EINTR { continue }
+      guard result >= 0 else { throw FileFailure("can't be read") }
+      if result == 0 { break }
+      count += result
+    }
+    return count
+  }
+
+  /// Writes bytes to the file.
+  ///
+  /// - Parameter bytes: The bytes, all of which are written.
+  /// - Throws: `FileFailure` if the file can't be written.
+  package func write(_ bytes: UnsafeRawBufferPointer) throws(FileFailure) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let part = UnsafeRawBufferPointer(rebasing: rest)
+      let result = unistdWrite(descriptor, part.baseAddress, part.count)
+      if result < 0, errno == EINTR { continue }
+      guard result > 0 else { throw FileFailure("can't be written") }
+      rest = rest.dropFirst(result)
+    }
+  }
+
+  /// Waits until the written bytes are on the disk.
+  ///
+  /// - Throws: `FileFailure` if the bytes can't be written to the disk.
+  package func sync() throws(FileFailure) {
+    guard fsync(descriptor) == 0 else { throw FileFailure("can't be written") }
+  }
+}
+
+// Inside the type, its methods have these names.
+private let unistdRead = read(_:_:_:)
+let unistdWrite = write(_:_:_:)

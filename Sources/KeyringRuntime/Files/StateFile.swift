@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import KeyringCore
+internal import KeyringPlatform
+
+/// A small file of text that a program keeps from one run to the next.
+///
+/// At every moment there is either no file or a complete one.
+package struct StateFile {
+  /// The size limit in bytes.
+  ///
+  /// This library doesn't write longer files.
+  private static let largest = 4096
+
+  private let path: String
+
+  /// Creates a reference to a file, which doesn't need to exist.
+  ///
+  /// - Parameter path: The path of the file.
+  package init(path: String) { self.path = path }
+
+  /// Returns the text of the file, or `nil` if there is no file.
+  ///
+  /// The text is empty if the file is too long or isn't valid UTF-8.
+  ///
+  /// - Returns: The text.
+  /// - Throws: `FileFailure` if the file can't be read.
+  package func text() throws(FileFailure) -> String? {
+    do throws(FileFailure) {
+      guard let file = try OpenFile.reading(path) else { return nil }
+      return try file.secret(atMost: Self.largest).text ?? ""
+    } catch {
+      if error.hasNoDirectory { return nil }
+      if error.kind != .system { return "" }
+      throw error
+    }
+  }
+
+  /// Writes the file, and creates its directory if there is none.
+  ///
+  /// - Parameters:
+  ///   - text: The text.
+  ///   - replacing: `true` to replace a file that is there.
+  /// - Returns: `true` if the file was written. `false` if there is one that must not be replaced.
+  /// - Throws: `FileFailure` if the file can't be written.
+  package func write(_ text: String, replacing: Bool) throws(FileFailure) -> Bool {
+    let directory = Directory(of: path)
+    try directory.make()
+    let result = Array(text.utf8).withUnsafeBytes { content in
+      Result { () throws(FileFailure) in try FileReplacement(of: path, with: content) }
+    }
+    let replacement = try result.get()
+    if replacing {
+      try replacement.commit()
+    } else if try !replacement.commitUnlessThere() {
+      return false
+    }
+    try directory.sync()
+    return true
+  }
+
+  /// Removes the file, if there is one.
+  ///
+  /// - Throws: `FileFailure` if the file can't be removed.
+  package func remove() throws(FileFailure) {
+    if unlink(path) == 0 { return try Directory(of: path).sync() }
+    guard errno == ENOENT || errno == ENOTDIR else { throw FileFailure("can't be removed") }
+  }
+
+  /// Returns the reason why the file can't be written, if it's known without trying.
+  ///
+  /// - Returns: The reason.
+  package func obstacle() -> FileFailure? {
+    if let obstacle = Directory(of: path).obstacle { return obstacle }
+    let directory = Directory(of: path).nearestExisting
+    return access(directory.path, W_OK | X_OK) == 0 ? nil : FileFailure("can't be written")
+  }
+}
