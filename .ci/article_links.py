@@ -17,6 +17,9 @@ ARTICLES = "Documentation.docc"
 CODE_OR_LINK = re.compile(
     r"^```.*?^```|``[^`\n]+``|`[^`\n]+`|(!?)\[([^\]]*)\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)", re.M | re.S
 )
+# The pages that only GitHub shows, and their links
+PAGES = "*.md", ".ci/*.md", "Decisions/*.md", "Tests/*.md", "Benchmarks/*.md", "Examples/*.md"
+PAGE_LINK = re.compile(r"(?:\]\(|^\[[^\]]+\]: *|src(?:set)?=\")(?!http|#)([^)#\s\"]+)", re.M)
 HEADING = re.compile(r"^#+ +(.*)$", re.M)
 
 
@@ -52,7 +55,11 @@ def docc_link(link, article, problems):
 
 def main():
     output = pathlib.Path(sys.argv[1])
-    problems = []
+    pages = [page for pattern in PAGES for page in sorted(pathlib.Path().glob(pattern))]
+    problems = [
+        f"{page} links to {link}, which doesn't exist."
+        for page in pages for link in PAGE_LINK.findall(page.read_text(encoding="utf-8"))
+        if not (page.parent / link).exists()]
     for catalogue in sorted(pathlib.Path("Sources").resolve().glob("*/" + ARTICLES)):
         copy = output / catalogue.parent.name / ARTICLES
         shutil.copytree(catalogue, copy)

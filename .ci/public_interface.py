@@ -23,7 +23,7 @@ def line(module, symbol, protocols):
     return f"{module} {'.'.join(symbol['pathComponents'])} | {declaration}{conformances}"
 
 
-graphs = [json.loads(path.read_bytes()) for path in directory.glob("*.json")]
+graphs = [json.loads(path.read_bytes()) for path in directory.glob("*/*.json")]
 names = {
     symbol["identifier"]["precise"]: ".".join(symbol["pathComponents"])
     for graph in graphs for symbol in graph["symbols"]

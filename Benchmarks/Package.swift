@@ -3,8 +3,6 @@
 
 import PackageDescription
 
-let fleet = TargetDependencyCondition.when(traits: ["Fleet"])
-
 // This is a separate package, so that the benchmarks add no target and no dependency to the library.
 let package = Package(
   name: "Benchmarks",
@@ -19,11 +17,7 @@ let package = Package(
       name: "swift-keyring", path: "..",
       traits: [
         .defaults, "EncryptedFile", .trait(name: "Etcd", condition: .when(traits: ["Fleet"])),
-      ]),
-    // The fleet's bare requests use the same HTTP client as the library.
-    .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
-    .package(url: "https://github.com/apple/swift-nio.git", from: "2.100.0"),
-    .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
+      ])
   ],
   targets: [
     .target(name: "Contending"),
@@ -39,14 +33,10 @@ let package = Package(
       name: "fleet-contender",
       dependencies: [
         "Contending",
-        .product(name: "AsyncHTTPClient", package: "async-http-client", condition: fleet),
         .product(name: "Keyring", package: "swift-keyring"),
-        .product(name: "KeyringEtcd", package: "swift-keyring", condition: fleet),
+        .product(
+          name: "KeyringEtcd", package: "swift-keyring", condition: .when(traits: ["Fleet"])),
         .product(name: "KeyringStorage", package: "swift-keyring"),
-        .product(name: "NIOCore", package: "swift-nio", condition: fleet),
-        .product(name: "NIOHTTP1", package: "swift-nio", condition: fleet),
-        .product(name: "NIOPosix", package: "swift-nio", condition: fleet),
-        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: fleet),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -32,7 +32,7 @@ def results(directory, names):
 
 def write(directory, load):
     measured = results(directory, ALL)
-    lines = report.of_targets(measured) + report.tables(measured)
+    lines = report.tables(measured)
     (BENCHMARKS / "REPORT.md").write_text(report.report(report.HEAD, lines, machine.description(load)))
     (BENCHMARKS / "REPORT.svg").write_text(chart.chart(measured))
 

@@ -6,12 +6,11 @@ from xml.sax.saxutils import escape
 import figures
 from operations import ALL, ON_KEYRING, ONE_QUERY, PROPERTY, READ_ALL, STATIC_PROGRAM, SWIFT_PROGRAM
 from report import digits
-from targets import TARGETS
 
 OUR_NAMES = {PROPERTY, ONE_QUERY, READ_ALL, SWIFT_PROGRAM, STATIC_PROGRAM}
 LABELS, BARS, ROW, MARGIN = 290, 470, 20, 16
 LOWEST, HIGHEST = 0.05, 50.0
-OURS, THEIRS, TARGET, TEXT = "#d9480f", "#868e96", "#1864ab", "#212529"
+OURS, THEIRS, TEXT = "#d9480f", "#868e96", "#212529"
 
 
 def x(ratio):
@@ -29,24 +28,20 @@ def line(left, top, right, bottom, color, width=1.0):
             f'stroke="{color}" stroke-width="{width}"/>')
 
 
-def bar(top, name, ratio, color, target):
+def bar(top, name, ratio, color):
     left, right = sorted((x(1), x(ratio.median)))
     middle = top + ROW / 2
-    parts = [
+    return [
         text(LABELS - 8, middle + 4, name, "end"),
         f'<rect x="{left:.1f}" y="{top + 3}" width="{right - left:.1f}" height="{ROW - 6}" '
         f'fill="{color}"/>',
         line(x(ratio.lower), middle, x(ratio.upper), middle, TEXT),
         text(max(right, x(ratio.upper)) + 5, middle + 4, digits(ratio.median)),
     ]
-    if target is not None:
-        parts.append(line(x(target), top, x(target), top + ROW, TARGET, 2.5))
-    return parts
 
 
 def groups(results):
-    """Returns the title, the reference and the bars of each group: name, ratio, color and target."""
-    most = {(target.operation, target.what, target.contender, target.reference): target.most for target in TARGETS}
+    """Returns the title, the reference and the bars of each group: name, ratio and color."""
     for what in ("instructions", "time"):
         for name in [*ON_KEYRING, "cold-start"]:
             reference = ALL[name].reference
@@ -55,7 +50,7 @@ def groups(results):
                 continue
             yield f"{ALL[name].title}: {what}", reference, [
                 (contender, figures.ratio(own, found[reference], what),
-                 OURS if contender in OUR_NAMES else THEIRS, most.get((name, what, contender, reference)))
+                 OURS if contender in OUR_NAMES else THEIRS)
                 for contender, own in found.items() if contender != reference and what in own]
 
 
@@ -75,7 +70,7 @@ def chart(results):
         grid.append(text(x(ratio), 60, f"{ratio:g}", "middle"))
     width, height = LABELS + BARS + 60 + MARGIN, top + MARGIN
     title = "Instructions and time of an operation relative to C, on a logarithmic scale. Left is less."
-    colors = "Orange: this library. Blue: its target. Gray: others."
+    colors = "Orange: this library. Gray: others."
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'font-family="sans-serif" font-size="12" fill="{TEXT}">',

@@ -16,7 +16,6 @@ from operations import BUILD, DICTIONARY
 CONTENDER = BUILD / "benchmarks/release/fleet-contender"
 STORAGE = "EtcdStorage"
 CACHED = "EtcdStorage.cached()"
-BARE = "the same HTTP client alone"
 
 PROCESSES = 50
 SIZES = [100, 1_000, 10_000]
@@ -24,7 +23,7 @@ WATCHERS = [50, 200, 500, 1_000]
 
 # The contenders of each request, the last of which is the reference, and the operations in a round
 REQUESTS = {
-    "read": ({STORAGE: "read", BARE: "bare-read"}, 20),
+    "read": ({STORAGE: "read"}, 20),
     "write": ({STORAGE: "write"}, 20),
     "read through the cache": ({CACHED: "read-cached", DICTIONARY: "read-dictionary"}, 20),
 }

@@ -8,9 +8,8 @@ from report import amount, spread, table
 HEAD = """# A fleet's secrets: benchmarks
 
 `Scripts/benchmark --fleet` writes this report. Don't edit it by hand. The cluster has three nodes of etcd with
-encrypted connections, whose data is in memory. It runs on this machine, and so do all processes. The reference
-of a read is the same HTTP client, which sends the same request to the same node without the library. A figure is the
-median over all rounds, with the quartiles in brackets.
+encrypted connections, whose data is in memory. It runs on this machine, and so do all processes. A figure
+is the median over all rounds, with the quartiles in brackets.
 """
 
 CHANGES = """\

@@ -19,7 +19,7 @@ PYTHON = "/usr/bin/python3"  # the system's own Python, which has Debian's modul
 SERVICE = "swift-keyring-benchmark"
 PASSWORD = "the secret of account-0"
 
-# Names that the targets refer to
+# Names that the chart or several operations have
 PROPERTY = "@Password"
 ONE_QUERY = "items(matching:)"
 READ_ALL = "SecureProperties.readAll()"
@@ -96,21 +96,26 @@ ON_KEYRING = {
         "python3-secretstorage opens a session with a new key for each item that it finds.")),
     "absent": Operation("Read where there is no value", {
         PROPERTY: swift("absent"), LOOKUP: c("absent"),
-    }, LOOKUP, prepare=lambda: fill(1)),
+    }, LOOKUP, prepare=lambda: fill(1), note=(
+        "The library sends two messages at the same time. The second one asks whether the collection is locked, because an "
+        "item is reported as missing only if nothing can be hidden. C's call doesn't ask.")),
     "replace": Operation("Write in place of another value", {
         PROPERTY: swift("write"), LOOK_AND_STORE: c("look-and-write"), STORE: c("write"),
         SECRET_STORAGE: python("write"),
     }, LOOK_AND_STORE, note=(
         "C's items have as many attributes as the library's, because the time that gnome-keyring takes to write "
-        "grows with the number of attributes. Python's items have fewer.")),
+        "grows with the number of attributes. Python's items have fewer. The library looks at the item's attributes, and "
+        "sends a signal before and after the change, because gnome-keyring sends none.")),
     "create": Operation("Write where there was no value", {
         PROPERTY: swift("create", IN_TURN), LOOK_AND_STORE: c("create", IN_TURN),
-    }, LOOK_AND_STORE, warm=10, counted=100),
+    }, LOOK_AND_STORE, warm=10, counted=100, note=(
+        "The library sends one more message than C, which asks whether the collection hides an item.")),
     # C's call clears with a search and a deletion. A search by itself makes objects of all that it finds.
     "remove": Operation("Remove", {
         PROPERTY: swift("remove", IN_TURN), CLEAR: c("clear", IN_TURN),
         SEARCH_AND_DELETE: c("search-and-delete", IN_TURN), SECRET_STORAGE: python("remove"),
-    }, CLEAR, warm=10, counted=100),
+    }, CLEAR, warm=10, counted=100, note=(
+        "The library looks at the item's attributes in a message of its own, so that it removes no other program's item.")),
     "items": Operation("50 items of one service", {
         ONE_QUERY: swift("query", 50), LOOKUPS: c("read", 50),
     }, LOOKUPS, warm=2, counted=10, prepare=lambda: fill(50), note=(
@@ -167,6 +172,8 @@ COLD_START = Operation("Cold start", {
     "secret-tool lookup": [shutil.which("secret-tool"), "lookup", "service", SERVICE, "username", "account-0"],
     "python3 -m keyring get": [PYTHON, "-m", "keyring", "get", SERVICE, "account-0"],
     "docker-credential-secretservice get": [DOCKER, "get"],
-}, C_PROGRAM, warm=3, counted=100, prepare=prepare_start, note="A process reads one password and exits.")
+}, C_PROGRAM, warm=3, counted=100, prepare=prepare_start, note=(
+    "A process reads one password and exits. Of the C program's 31 million instructions, 24 are the key exchange. The "
+    "loader looks up the symbols of Swift's libraries, too."))
 
 ALL = {**OPERATIONS, "cold-start": COLD_START}

@@ -2,7 +2,6 @@
 
 import figures
 from operations import ALL
-from targets import TARGETS
 
 HEAD = """# Benchmarks
 
@@ -11,10 +10,9 @@ session. Callgrind counts the instructions of all threads of the program, but no
 with libsecret. In each round, every contender takes its turn, in an order that changes. Each contender checks that
 it read or wrote the right value. A figure is the median over all rounds, with the quartiles in brackets. A
 ratio is taken within each round, so other load on the machine affects both of its sides. Times apply only
-to this machine. Waits, messages, bytes and instructions hardly depend on it, so they come first, and the targets of
-operations on a keyring are in instructions. The article
-[Performance](../Sources/Keyring/Documentation.docc/Performance.md) lists the messages that each use sends. Tests count
-these messages.
+to this machine. Waits, messages, bytes and instructions hardly depend on it, so they come first, and the gate compares
+the instructions with recorded ones. The article [Performance](../Sources/Keyring/Documentation.docc/Performance.md)
+lists the messages that each use sends. Tests count these messages.
 
 ![The ratios as a chart](REPORT.svg)
 """
@@ -74,24 +72,6 @@ def row(contender, found, reference):
         ratio = figures.ratio(own, found[reference], "time")
         cells["ratio of the times"] = "1" if contender == reference else spread(ratio)
     return cells
-
-
-def of_targets(results):
-    rows = [["operation", "contender", "compared to", "at most", "measured", "reached"]]
-    missed = {}  # by the reason
-    for target in TARGETS:
-        figure = target.reached(results[target.operation])
-        shown = digits if target.reference else amount
-        title = f"{ALL[target.operation].title}, {target.what}"
-        if figure.median > target.most:
-            limit = f"compared to {target.reference}" if target.reference else amount(target.most)
-            bound = target.bound or "There is no explanation yet."
-            missed.setdefault(bound, []).append(f"{target.contender}: {title}, {limit}")
-        rows.append([
-            title, target.contender, target.reference or "–", shown(target.most), spread(figure, shown),
-            "yes" if figure.median <= target.most else "**no**"])
-    explanations = [f"- {'; '.join(titles)}: {bound}" for bound, titles in missed.items()]
-    return ["## Targets", "", *table(rows), "Reasons why targets aren't reached:", "", *explanations, ""]
 
 
 def tables(results):

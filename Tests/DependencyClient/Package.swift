@@ -3,26 +3,20 @@
 
 import PackageDescription
 
-// `.ci/check-dependencies` builds a copy of this package, and sets these variables. Without
-// CLIENT_TRAIT, the package uses only the default traits.
+// `.ci/check-dependencies` builds a copy of this package, and sets this variable.
 let path = Context.environment["CLIENT_DEPENDENCY"] ?? "../.."
-let product = Context.environment["CLIENT_PRODUCT"] ?? "Keyring"
-var traits: Set<Package.Dependency.Trait> = [.defaults]
-if let trait = Context.environment["CLIENT_TRAIT"] { traits.insert(.trait(name: trait)) }
 
 let package = Package(
   name: "DependencyClient",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "swift-keyring", path: path, traits: traits)],
+  dependencies: [.package(name: "swift-keyring", path: path)],
   targets: [
     // Most apps with a library of their own for libsecret name it like this. A name is that of one target in all packages.
     .target(name: "CLibSecret"),
     .target(name: "CLinux"),
     .executableTarget(
       name: "Client",
-      dependencies: [
-        "CLibSecret", "CLinux", .product(name: product, package: "swift-keyring"),
-      ]),
+      dependencies: ["CLibSecret", "CLinux", .product(name: "Keyring", package: "swift-keyring")]),
   ],
   swiftLanguageModes: [.v6]
 )

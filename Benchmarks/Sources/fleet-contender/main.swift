@@ -41,7 +41,6 @@ func work(named name: String) throws -> any Work {
   case "write": Write()
   case "read-cached": try CachedRead()
   case "read-dictionary": DictionaryRead()
-  case "bare-read": try BareRead()
   default: throw Failure("there is no work \"\(name)\"")
   }
 }
