@@ -36,22 +36,22 @@ extension Secret {
     // Two questions at the same time would mix.
     let result = HiddenInput.onlyOne.withLock { _ in
       Result { () throws(SecureStorageError) in
-        let terminal = HiddenInput.openTerminal()
+        let terminal = Terminal.openControlling()
         defer { if terminal >= 0 { close(terminal) } }
         var shown = termios()
         // A program in the background stops until the user brings it to the foreground. Until then, the terminal
         // has the state of the shell.
-        if terminal >= 0, !HiddenInput.isInForeground(of: terminal) {
+        if terminal >= 0, !Terminal.isInForeground(of: terminal) {
           guard stopsInBackground else { throw HiddenInput.inBackground }
-          HiddenInput.stopInBackground(of: terminal)
+          Terminal.stopInBackground(of: terminal)
         }
-        guard terminal >= 0, HiddenInput.isInForeground(of: terminal),
+        guard terminal >= 0, Terminal.isInForeground(of: terminal),
           tcgetattr(terminal, &shown) == 0
         else {
           throw noTerminal
         }
         return try HiddenInput(
-          prompt: prompt, terminal: terminal, shown: shown, end: end,
+          prompt: prompt, terminal: Terminal(descriptor: terminal, shown: shown), end: end,
           stopsInBackground: stopsInBackground
         ).secret(unless: isCancelled)
       }
@@ -64,7 +64,7 @@ extension Secret {
 
   /// The error for a program without a terminal, or `nil` if the program has one.
   package static var typingFailure: SecureStorageError? {
-    let terminal = HiddenInput.openTerminal()
+    let terminal = Terminal.openControlling()
     if terminal < 0 { return noTerminal }
     close(terminal)
     return nil

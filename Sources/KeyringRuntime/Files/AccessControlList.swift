@@ -21,9 +21,9 @@ struct AccessControlList {
     try self.init { lgetxattr(path, Self.name, $0.baseAddress, $0.count) }
   }
 
-  /// Reads the list of an open file, or returns `nil` if it has none.
-  init?(of file: OpenFile) throws(FileFailure) {
-    try self.init { fgetxattr(file.descriptor, Self.name, $0.baseAddress, $0.count) }
+  /// Reads the list of the file of a descriptor, or returns `nil` if it has none.
+  init?(of descriptor: Int32) throws(FileFailure) {
+    try self.init { fgetxattr(descriptor, Self.name, $0.baseAddress, $0.count) }
   }
 
   private init?(_ read: (UnsafeMutableBufferPointer<UInt8>) -> Int) throws(FileFailure) {
@@ -68,13 +68,13 @@ struct AccessControlList {
   ///
   /// - Parameters:
   ///   - list: The list, or `nil` to remove it.
-  ///   - file: The file.
+  ///   - descriptor: The descriptor of the file.
   /// - Returns: `true` if the list was set or removed.
-  static func give(_ list: AccessControlList?, to file: OpenFile) -> Bool {
+  static func give(_ list: AccessControlList?, to descriptor: Int32) -> Bool {
     guard let bytes = list?.bytes else {
-      return fremovexattr(file.descriptor, name) == 0 || meansNone(errno)
+      return fremovexattr(descriptor, name) == 0 || meansNone(errno)
     }
-    return fsetxattr(file.descriptor, name, bytes, bytes.count, 0) == 0
+    return fsetxattr(descriptor, name, bytes, bytes.count, 0) == 0
   }
 
   /// Returns `true` if an error means that there is no list, or that the file system doesn't support lists.

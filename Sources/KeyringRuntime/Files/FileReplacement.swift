@@ -98,7 +98,7 @@ package final class FileReplacement {
   /// list. Without the list, the group itself would get these permissions.
   private func giveAccessControlListOfTarget() throws(FileFailure) -> Bool {
     #if os(Linux)
-    AccessControlList.give(try AccessControlList(at: target), to: file)
+    AccessControlList.give(try AccessControlList(at: target), to: file.descriptor)
     #else
     true
     #endif

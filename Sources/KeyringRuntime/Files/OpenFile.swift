@@ -74,10 +74,10 @@ package final class OpenFile: Sendable {
   ///
   /// If the process is killed, the system removes the file.
   ///
-  /// - Parameter directory: The directory of the file.
+  /// - Parameter directory: The path of the directory of the file.
   /// - Returns: The file, or `nil` if there can't be one, for example because the file system is NFS.
-  package static func unnamed(in directory: Directory) -> OpenFile? {
-    Platform.unnamed.flatMap { try? OpenFile(directory.path, O_WRONLY | $0) }
+  package static func unnamed(in directory: String) -> OpenFile? {
+    Platform.unnamed.flatMap { try? OpenFile(directory, O_WRONLY | $0) }
   }
 
   /// Opens a directory.
@@ -129,7 +129,7 @@ package final class OpenFile: Sendable {
     #if os(Linux)
     // With a list, these bits are the maximum for everyone in it. systemd (since 254) gives a service its
     // credentials so.
-    if mode & 0o007 == 0, mode != 0, let list = try AccessControlList(of: self) {
+    if mode & 0o007 == 0, mode != 0, let list = try AccessControlList(of: descriptor) {
       return list.isOnly(for: geteuid())
     }
     #endif

@@ -64,24 +64,4 @@ extension AsynchronousStorage {
       try await removeItemsWithoutBlocking(matching: query)
     }
   }
-
-  /// Runs the asynchronous diagnosis to its end on this thread.
-  public func diagnose(writing: Bool) -> StorageDiagnosis {
-    do throws(SecureStorageError) {
-      return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-        try await diagnoseWithoutBlocking(writing: writing)
-      }
-    } catch {
-      var diagnosis = StorageDiagnosis(of: backendName)
-      diagnosis.add("diagnosis", error)
-      return diagnosis
-    }
-  }
-
-  /// Finds out whether the storage can be read, and written if you ask for it.
-  public nonisolated(nonsending) func diagnoseWithoutBlocking(
-    writing: Bool
-  ) async throws(SecureStorageError) -> StorageDiagnosis {
-    try await diagnosing(writing: writing) { diagnosisByUse(writing: writing) }
-  }
 }

@@ -61,6 +61,39 @@ extension SecureStorage {
   }
 }
 
+// The form of the diagnosis that a storage doesn't write.
+
+extension AsynchronousStorage {
+  /// Runs the asynchronous diagnosis to its end on this thread.
+  public func diagnose(writing: Bool) -> StorageDiagnosis {
+    do throws(SecureStorageError) {
+      return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+        try await diagnoseWithoutBlocking(writing: writing)
+      }
+    } catch {
+      var diagnosis = StorageDiagnosis(of: backendName)
+      diagnosis.add("diagnosis", error)
+      return diagnosis
+    }
+  }
+
+  /// Finds out whether the storage can be read, and written if you ask for it.
+  public nonisolated(nonsending) func diagnoseWithoutBlocking(
+    writing: Bool
+  ) async throws(SecureStorageError) -> StorageDiagnosis {
+    try await diagnosing(writing: writing) { diagnosisByUse(writing: writing) }
+  }
+}
+
+extension SynchronousStorage {
+  /// Runs the synchronous diagnosis, on another thread if it may block.
+  public nonisolated(nonsending) func diagnoseWithoutBlocking(
+    writing: Bool
+  ) async throws(SecureStorageError) -> StorageDiagnosis {
+    try await diagnosing(writing: writing) { diagnose(writing: writing) }
+  }
+}
+
 extension StorageDiagnosis {
   /// Adds a finding about storing, reading and removing an item.
   ///

@@ -115,18 +115,6 @@ extension SecureItem {
   package func isSame(as other: SecureItem) -> Bool {
     isShared && other.isShared && key.mayShareItem(with: other.key)
   }
-
-  /// Returns the item with only the parts that a query asks for, as a storage returns it.
-  ///
-  /// - Parameter details: The parts to keep. The key is always kept.
-  /// - Returns: The item without the other parts.
-  public func selecting(_ details: ItemQuery.Details) -> SecureItem {
-    var item = details.contains(.metadata) ? self : SecureItem(key: key)
-    (item.isForeign, item.isShared) = (isForeign, isShared)
-    item.hasFurtherSecrets = hasFurtherSecrets
-    item.secret = details.contains(.secret) ? secret : nil
-    return item
-  }
 }
 
 extension ItemKey {

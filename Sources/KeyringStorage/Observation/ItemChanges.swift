@@ -83,3 +83,30 @@ public struct ItemChanges: AsyncSequence, Sendable {
   /// - Returns: The iterator.
   public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
 }
+
+extension ObservableStorage {
+  /// Returns a stream of the changes to items from now on, by any program.
+  ///
+  /// Changes wait in the stream until you read them. If you read slowly, you get one change for each item, which may be
+  /// the removal of an item that you weren't notified of before.
+  ///
+  /// - Parameter query: The items whose changes to report. An item is compared by its key alone, so a query
+  ///   with a label, times or a limit is refused, and attributes that aren't parts of a key match no item. An
+  ///   empty query matches all items.
+  /// - Returns: The changes. The stream ends if the task that reads it is cancelled.
+  /// - Throws: `.invalidArgument` if a key alone can't answer the query, `.canceled` if the task is
+  ///   cancelled, or another error if the storage can't be observed.
+  public nonisolated(nonsending) func changes(
+    matching query: ItemQuery = ItemQuery()
+  ) async throws(SecureStorageError) -> ItemChanges {
+    try validate(query, for: .observe)
+    if query.label != nil || query.created != nil || query.modified != nil || query.limit != nil {
+      throw error(
+        .invalidArgument, during: .observe,
+        message: "A changed item is known only by its key.",
+        recoverySuggestion: "Remove label, created, modified and limit from the query.",
+        argument: "query")
+    }
+    return try await ItemChanges(of: [(self, query)])
+  }
+}

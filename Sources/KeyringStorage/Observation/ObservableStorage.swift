@@ -63,33 +63,6 @@ extension Duration {
   package static let cacheLifetime = Duration.seconds(60)
 }
 
-extension ObservableStorage {
-  /// Returns a stream of the changes to items from now on, by any program.
-  ///
-  /// Changes wait in the stream until you read them. If you read slowly, you get one change for each item, which may be
-  /// the removal of an item that you weren't notified of before.
-  ///
-  /// - Parameter query: The items whose changes to report. An item is compared by its key alone, so a query
-  ///   with a label, times or a limit is refused, and attributes that aren't parts of a key match no item. An
-  ///   empty query matches all items.
-  /// - Returns: The changes. The stream ends if the task that reads it is cancelled.
-  /// - Throws: `.invalidArgument` if a key alone can't answer the query, `.canceled` if the task is
-  ///   cancelled, or another error if the storage can't be observed.
-  public nonisolated(nonsending) func changes(
-    matching query: ItemQuery = ItemQuery()
-  ) async throws(SecureStorageError) -> ItemChanges {
-    try validate(query, for: .observe)
-    if query.label != nil || query.created != nil || query.modified != nil || query.limit != nil {
-      throw error(
-        .invalidArgument, during: .observe,
-        message: "A changed item is known only by its key.",
-        recoverySuggestion: "Remove label, created, modified and limit from the query.",
-        argument: "query")
-    }
-    return try await ItemChanges(of: [(self, query)])
-  }
-}
-
 extension SecureStorage {
   /// Returns the same storage if it can report changes.
   ///
@@ -124,5 +97,39 @@ extension SynchronousStorage where Self: ObservableStorage {
     return try await blocking(.observe) { () throws(SecureStorageError) in
       isOfLibrary ? try observeForLibrary(query, observer) : try observe(query, observer)
     }
+  }
+}
+
+extension ObservableStorage {
+  /// Observes the items for the library itself.
+  ///
+  /// - Parameters:
+  ///   - query: The items whose changes to report by key, or `nil` if you don't need any keys.
+  ///   - observer: The closure to call in the middle of a write. It returns at once, and doesn't use the storage.
+  /// - Returns: The subscription.
+  /// - Throws: The errors of the observation.
+  package func observeForLibrary(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) throws(SecureStorageError) -> StorageSubscription {
+    try Observer.$isOfLibrary.withValue(true) {
+      Result { () throws(SecureStorageError) in try observe(query, observer) }
+    }.get()
+  }
+
+  /// Observes the items for the library itself, and suspends the task while it waits for the observation to start.
+  ///
+  /// - Parameters:
+  ///   - query: The items whose changes to report by key, or `nil` if you don't need any keys.
+  ///   - observer: The closure to call in the middle of a write. It returns at once, and doesn't use the storage.
+  /// - Returns: The subscription.
+  /// - Throws: The errors of the observation.
+  package nonisolated(nonsending) func observeForLibraryWithoutBlocking(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) async throws(SecureStorageError) -> StorageSubscription {
+    try await Observer.$isOfLibrary.withValue(true) {
+      await Result { () async throws(SecureStorageError) in
+        try await observeWithoutBlocking(query, observer)
+      }
+    }.get()
   }
 }

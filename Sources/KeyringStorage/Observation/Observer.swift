@@ -126,37 +126,3 @@ extension BlockingPool {
     ThreadExecutor.startThread(named: "swift-keyring o", body) == nil
   }
 }
-
-extension ObservableStorage {
-  /// Observes the items for the library itself.
-  ///
-  /// - Parameters:
-  ///   - query: The items whose changes to report by key, or `nil` if you don't need any keys.
-  ///   - observer: The closure to call in the middle of a write. It returns at once, and doesn't use the storage.
-  /// - Returns: The subscription.
-  /// - Throws: The errors of the observation.
-  package func observeForLibrary(
-    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) throws(SecureStorageError) -> StorageSubscription {
-    try Observer.$isOfLibrary.withValue(true) {
-      Result { () throws(SecureStorageError) in try observe(query, observer) }
-    }.get()
-  }
-
-  /// Observes the items for the library itself, and suspends the task while it waits for the observation to start.
-  ///
-  /// - Parameters:
-  ///   - query: The items whose changes to report by key, or `nil` if you don't need any keys.
-  ///   - observer: The closure to call in the middle of a write. It returns at once, and doesn't use the storage.
-  /// - Returns: The subscription.
-  /// - Throws: The errors of the observation.
-  package nonisolated(nonsending) func observeForLibraryWithoutBlocking(
-    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) async throws(SecureStorageError) -> StorageSubscription {
-    try await Observer.$isOfLibrary.withValue(true) {
-      await Result { () async throws(SecureStorageError) in
-        try await observeWithoutBlocking(query, observer)
-      }
-    }.get()
-  }
-}
