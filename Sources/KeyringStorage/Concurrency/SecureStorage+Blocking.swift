@@ -19,7 +19,10 @@ extension SecureStorage {
     _ operation: SecureStorageError.Operation, isAsking: Bool = false,
     _ body: @escaping @Sendable () throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
-    if self is any ImmediateStorage { return try immediately(operation, body) }
+    if self is any ImmediateStorage {
+      try checkCancellation(operation)
+      return try body()
+    }
     let canceled = error(.canceled, during: operation)
     if let storage = self as? any AskingStorage {
       return try await storage.question.run(isAsking: isAsking, orThrow: canceled, body)

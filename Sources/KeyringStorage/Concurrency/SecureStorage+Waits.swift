@@ -34,6 +34,13 @@ extension SecureStorage {
       recoverySuggestion: shortage.recoverySuggestion, underlying: shortage.underlying)
   }
 
+  /// Throws if the task is cancelled.
+  package func checkCancellation(
+    _ operation: SecureStorageError.Operation
+  ) throws(SecureStorageError) {
+    if Task.isCancelled { throw error(.canceled, during: operation) }
+  }
+
   /// Throws if this process was forked after it had used a storage.
   package func refuseForkedProcess(
     _ operation: SecureStorageError.Operation
