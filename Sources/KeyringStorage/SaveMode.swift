@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A mode that determines how saving treats an existing or a missing item.
+///
+/// ```swift
+/// try storage.save(item, mode: .update)  // throws .itemNotFound for an absent item
+/// ```
 public enum SaveMode: Sendable, Hashable {
   /// A mode that stores a new item, and throws `.itemAlreadyExists` if there already is one.
   ///

@@ -5,6 +5,13 @@ extension SecureStorage {
   ///
   /// Every storage calls this method before it saves an item.
   ///
+  /// ```swift
+  /// func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+  ///   try validate(item)
+  ///   try write(item, mode)
+  /// }
+  /// ```
+  ///
   /// - Parameter item: The item to save.
   /// - Throws: `.invalidArgument`, with the name of the argument.
   public func validate(_ item: SecureItem) throws(SecureStorageError) {
@@ -33,6 +40,10 @@ extension SecureStorage {
   ///
   /// A query is invalid if it can't match any item. For a removal, it's also invalid if it would remove
   /// every item.
+  ///
+  /// ```swift
+  /// try validate(query, for: .read)
+  /// ```
   ///
   /// - Parameters:
   ///   - query: The query.
@@ -93,6 +104,10 @@ extension SecureStorage {
   }
 
   /// Returns the secret of a new item, or throws an error if it has none.
+  ///
+  /// ```swift
+  /// let secret = if let secret = item.secret ?? old?.secret { secret } else { try requireSecret(item) }
+  /// ```
   ///
   /// - Parameter item: The item to save, which isn't stored yet.
   /// - Returns: The secret of the item.

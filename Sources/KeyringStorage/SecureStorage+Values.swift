@@ -5,9 +5,13 @@
 extension SecureStorage {
   /// Returns `true` if an item is stored under a key, without fetching its secret.
   ///
+  /// ```swift
+  /// if try !storage.exists(key) { try storage.setPassword("s3cret", for: key) }
+  /// ```
+  ///
   /// - Parameter key: The key to look for.
   /// - Returns: `true` if there is such an item.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
+  /// - Throws: The error of the storage.
   public func exists(_ key: ItemKey) throws(SecureStorageError) -> Bool {
     try item(for: key, details: []) != nil
   }
@@ -16,7 +20,7 @@ extension SecureStorage {
   ///
   /// - Parameter key: The key to look for.
   /// - Returns: The item, or `nil` if there is none.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
+  /// - Throws: The error of the storage.
   public func item(for key: ItemKey) throws(SecureStorageError) -> SecureItem? {
     try item(for: key, details: .all)
   }
@@ -27,13 +31,17 @@ extension SecureStorage {
   ///
   /// - Parameter key: The key of the item.
   /// - Returns: `true` if there was one.
-  /// - Throws: `SecureStorageError` if the item can't be removed.
+  /// - Throws: The error of the storage.
   @discardableResult
   public func remove(_ key: ItemKey) throws(SecureStorageError) -> Bool {
     try removeItems(matching: .key(key)) > 0
   }
 
   /// Reads a password.
+  ///
+  /// ```swift
+  /// let password = try storage.password(for: .password(service: "org.example.app", account: "me"))
+  /// ```
   ///
   /// - Parameter key: The key of a generic or an internet password.
   /// - Returns: The password, or `nil` if there is none.
@@ -44,11 +52,15 @@ extension SecureStorage {
 
   /// Stores a password, or removes the item.
   ///
+  /// ```swift
+  /// try storage.setPassword("s3cret", for: .password(service: "org.example.app", account: "me"))
+  /// ```
+  ///
   /// - Parameters:
   ///   - password: The password, or `nil` to remove the item.
   ///   - key: The key of a generic or an internet password.
   ///   - mode: The save mode.
-  /// - Throws: `SecureStorageError` if the storage can't be changed.
+  /// - Throws: The error of the storage.
   public func setPassword(
     _ password: String?, for key: ItemKey, mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) {

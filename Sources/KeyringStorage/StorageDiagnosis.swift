@@ -74,6 +74,11 @@ public struct StorageDiagnosis: Sendable, Equatable, CustomStringConvertible {
 
   /// Adds a finding that doesn't prevent items from being stored.
   ///
+  /// ```swift
+  /// diagnosis.add("file", "/var/lib/app/secrets")
+  /// diagnosis.add("backup", "is missing", recoverySuggestion: "Run app backup.")
+  /// ```
+  ///
   /// - Parameters:
   ///   - subject: The subject of the finding.
   ///   - text: The description of the finding, as a sentence or a value.
@@ -89,6 +94,10 @@ public struct StorageDiagnosis: Sendable, Equatable, CustomStringConvertible {
   /// Adds a finding that prevents items from being stored.
   ///
   /// The error of the first such finding is the ``failure``.
+  ///
+  /// ```swift
+  /// diagnosis.add("server", error(.accessDenied, during: .diagnose))
+  /// ```
   ///
   /// - Parameters:
   ///   - subject: The subject of the finding.

@@ -4,6 +4,10 @@
 ///
 /// Each part that you specify identifies the password: `git.example.org` and `https://git.example.org` have
 /// two.
+///
+/// ```swift
+/// let server = InternetServer("git.example.org", port: 8443, protocol: .https)
+/// ```
 public struct InternetServer: Hashable, Sendable {
   /// The name or the address of the host.
   public var host: String

@@ -4,6 +4,10 @@ extension SecureStorageError {
   /// The kind of an error.
   ///
   /// Third-party storages can add their own codes.
+  ///
+  /// ```swift
+  /// extension SecureStorageError.Code { static let quotaExceeded = Self(rawValue: "quotaExceeded") }
+  /// ```
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The name of the code.
     public let rawValue: String

@@ -7,6 +7,14 @@ public import KeyringPlatform
 /// Decide by its ``code``, and show ``message`` and ``recoverySuggestion`` to people. Its ``description``
 /// is one line for a log, and no text contains a secret. A program that prints only ``errorDescription`` shows both
 /// texts, too.
+///
+/// ```swift
+/// do {
+///   try storage.setPassword("s3cret", for: key)
+/// } catch {
+///   print(error.message, error.recoverySuggestion ?? "")
+/// }
+/// ```
 public struct SecureStorageError: Error, Sendable, Equatable {
   /// An operation of a storage.
   public struct Operation: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -51,10 +59,18 @@ public struct SecureStorageError: Error, Sendable, Equatable {
   }
 
   /// An underlying error, as reported by the library or service that caused it.
+  ///
+  /// ```swift
+  /// error(.other, during: .save, underlying: .init(domain: "http", code: 507, text: "insufficient storage"))
+  /// ```
   public struct Underlying: Sendable, Equatable, CustomStringConvertible {
     /// The domain of the code, for example "g-io-error-quark" or the name of a D-Bus error.
     public var domain: String { didSet { domain = domain.excerpt } }
     /// The number of the error within the domain.
+    ///
+    /// ```swift
+    /// if error.code == .locked { askToUnlock() }
+    /// ```
     public var code: Int
     /// The message of the error.
     public var text: String { didSet { text = text.excerpt } }

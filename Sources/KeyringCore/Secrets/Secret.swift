@@ -6,6 +6,11 @@ internal import KeyringPlatform
 ///
 /// If possible, they're in memory that isn't swapped out. A `String` or an array that you make a secret
 /// from, or that you get from it, isn't overwritten.
+///
+/// ```swift
+/// let token = Secret("s3cret")
+/// print(token)  // <redacted>
+/// ```
 public struct Secret: Sendable {
   private let bytes: ZeroizedBuffer
 
@@ -51,6 +56,10 @@ public struct Secret: Sendable {
   ///
   /// The bytes come from the system's generator for cryptography. They're usually not text.
   ///
+  /// ```swift
+  /// let key = Secret.random(bytes: 32)
+  /// ```
+  ///
   /// - Parameter count: The number of bytes. 32 bytes are enough for any key.
   /// - Returns: The secret.
   public static func random(bytes count: Int) -> Secret {
@@ -65,6 +74,10 @@ public struct Secret: Sendable {
   public var count: Int { bytes.buffer.count }
 
   /// Calls a closure with the bytes in place, without making a copy.
+  ///
+  /// ```swift
+  /// let sum = secret.withUnsafeBytes { bytes in bytes.reduce(0) { $0 &+ UInt64($1) } }
+  /// ```
   ///
   /// - Parameter body: A closure that receives the bytes, which are valid only until the closure returns.
   /// - Returns: The result of the closure.
@@ -97,6 +110,10 @@ extension Secret {
   /// Call it when the program starts, on a server: the machine can't hibernate then, and a forked child has
   /// none of the secrets. It needs
   /// [memfd_secret(2)](https://man7.org/linux/man-pages/man2/memfd_secret.2.html).
+  ///
+  /// ```swift
+  /// guard Secret.hideNewSecrets() else { fatalError("needs memfd_secret(2)") }
+  /// ```
   ///
   /// - Returns: `true` if new secrets are hidden, or `false` if the system can't hide them.
   public static func hideNewSecrets() -> Bool { LockedPage.hideNewPages() }

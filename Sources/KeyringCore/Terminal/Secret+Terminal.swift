@@ -9,6 +9,10 @@ extension Secret {
   /// The method blocks its thread. The terminal shows input again afterwards, even if a signal ends the
   /// program, such as that of Ctrl-C.
   ///
+  /// ```swift
+  /// let passphrase = try Secret.typed(atPrompt: "Passphrase: ")
+  /// ```
+  ///
   /// - Parameter prompt: The text before the cursor, for example "Passphrase: ".
   /// - Returns: The line without its end.
   /// - Throws: `.locked` if there is no terminal, `.userCanceled` if the user presses Esc or the input ends before

@@ -16,7 +16,7 @@ struct AccessControlList {
   /// Reads the list of a file, or returns `nil` if it has none.
   ///
   /// - Parameter path: The path of the file, which must not be a link.
-  /// - Throws: `FileFailure` if the list can't be read.
+  /// - Throws: The failure to read the list.
   init?(at path: String) throws(FileFailure) {
     try self.init { lgetxattr(path, Self.name, $0.baseAddress, $0.count) }
   }

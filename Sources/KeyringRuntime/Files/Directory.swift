@@ -54,7 +54,7 @@ package struct Directory: Sendable {
   ///
   /// Only the owner has access to the new directories. They are on the disk when the method returns.
   ///
-  /// - Throws: `FileFailure` if a directory can't be created.
+  /// - Throws: The failure to create a directory.
   package func make() throws(FileFailure) {
     // These two have no outer directory. The caller's own use of the directory reports why it can't be reached.
     if access(path, F_OK) == 0 || path == "/" || path == "." { return }
@@ -81,7 +81,7 @@ package struct Directory: Sendable {
 
   /// Waits until the directory is on the disk, so that a file renamed in it keeps its new name.
   ///
-  /// - Throws: `FileFailure` if the directory can't be written to the disk.
+  /// - Throws: The failure to write the directory to the disk.
   package func sync() throws(FileFailure) {
     do throws(FileFailure) {
       try OpenFile.directory(path).sync()

@@ -26,7 +26,7 @@ package final class DirectoryWatch: @unchecked Sendable {
   /// - Parameters:
   ///   - directory: The directory.
   ///   - path: The path of the file in it, or `nil` for all files.
-  /// - Throws: `FileFailure` if the directory can't be watched.
+  /// - Throws: The failure to watch the directory.
   package init(_ directory: Directory, for path: String? = nil) throws(FileFailure) {
     self.directory = directory
     name = path?.split(separator: "/").last.map(String.init)

@@ -26,7 +26,7 @@ package final class FileReplacement {
   ///   - temporary: The path of the new file, in the same directory. Nothing may exist there. The default is
   ///     a new path.
   ///   - content: The new content.
-  /// - Throws: `FileFailure` if the new file can't be written.
+  /// - Throws: The failure to write the new file.
   package init(
     of target: String, through temporary: String? = nil, with content: UnsafeRawBufferPointer
   ) throws(FileFailure) {
@@ -53,7 +53,7 @@ package final class FileReplacement {
   /// The returned file stays the new one, even if another process replaces it as soon as it's in its place.
   ///
   /// - Returns: The file, or `nil` if its name is gone or belongs to another file.
-  /// - Throws: `FileFailure` if the file can't be opened.
+  /// - Throws: The failure to open the file.
   package func opened() throws(FileFailure) -> OpenFile? {
     guard try isInPlace(), let found = try OpenFile.reading(temporary, O_NOFOLLOW) else {
       return nil
@@ -106,7 +106,7 @@ package final class FileReplacement {
 
   /// Puts the new file in the place of the old one.
   ///
-  /// - Throws: `FileFailure` if the file can't be renamed. The old file is then still there.
+  /// - Throws: The failure to rename the file. The old file is then still there.
   package func commit() throws(FileFailure) {
     guard rename(temporary, target) == 0 else { throw FileFailure("can't be replaced") }
     isCommitted = true
@@ -117,7 +117,7 @@ package final class FileReplacement {
   /// Such a file may have appeared in the meantime.
   ///
   /// - Returns: `true` if the new file is in its place.
-  /// - Throws: `FileFailure` if the file can't be put there.
+  /// - Throws: The failure to put the file there.
   package func commitUnlessThere() throws(FileFailure) -> Bool {
     // Some file systems don't support a second name for a file, or a rename that replaces nothing.
     let isUnsupported = [EPERM, EOPNOTSUPP, ENOSYS, EINVAL].contains
@@ -140,7 +140,7 @@ package final class FileReplacement {
   /// Without locks for directories, either, the later of two processes replaces the file of the earlier one.
   ///
   /// - Returns: `true` if the new file is in its place.
-  /// - Throws: `FileFailure` if the file can't be put there.
+  /// - Throws: The failure to put the file there.
   package func commitUnlessThereWithLock() throws(FileFailure) -> Bool {
     let directory = try OpenFile.directory(Directory(of: target).path)
     return try withExtendedLifetime(directory) { () throws(FileFailure) in

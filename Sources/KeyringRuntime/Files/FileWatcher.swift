@@ -31,7 +31,7 @@ package final class FileWatcher: @unchecked Sendable {
   ///   - isNeeded: A closure that returns `false` as long as nobody needs these looks. Call ``renew()`` after
   ///     that has changed.
   ///   - onEvent: The closure, which is called by one thread at a time.
-  /// - Throws: `FileFailure` if the file can't be watched.
+  /// - Throws: The failure to watch the file.
   package convenience init(
     _ path: String, every interval: Duration? = nil,
     while isNeeded: @escaping @Sendable () -> Bool = { true },
@@ -56,7 +56,7 @@ package final class FileWatcher: @unchecked Sendable {
   ///   - isNeeded: A closure that returns `false` as long as nobody needs these looks. Call ``renew()`` after
   ///     that has changed.
   ///   - onEvent: The closure, which is called by one thread at a time, also for each look.
-  /// - Throws: `FileFailure` if the directory can't be watched.
+  /// - Throws: The failure to watch the directory.
   package convenience init(
     directory path: String, every interval: @escaping @Sendable () -> Duration,
     while isNeeded: @escaping @Sendable () -> Bool,

@@ -16,7 +16,7 @@ package final class OpenFile: Sendable {
   ///   - path: The path of the file.
   ///   - flags: The flags of open(2). The file is also closed when another program is started.
   ///   - directory: The directory that a relative path begins in. The default is the current directory.
-  /// - Throws: `FileFailure` if the file can't be opened.
+  /// - Throws: The failure to open the file.
   package init(
     _ path: String, _ flags: Int32, in directory: OpenFile? = nil
   ) throws(FileFailure) {
@@ -34,7 +34,7 @@ package final class OpenFile: Sendable {
   ///   - flags: Further flags of open(2).
   ///   - directory: The directory that a relative path begins in. The default is the current directory.
   /// - Returns: The file, or `nil` if it doesn't exist.
-  /// - Throws: `FileFailure` if the file can't be opened.
+  /// - Throws: The failure to open the file.
   package static func reading(
     _ path: String, _ flags: Int32 = 0, in directory: OpenFile? = nil
   ) throws(FileFailure) -> OpenFile? {
@@ -65,7 +65,7 @@ package final class OpenFile: Sendable {
   ///
   /// - Parameter path: The path of the file. Nothing may exist there.
   /// - Returns: The file.
-  /// - Throws: `FileFailure` if the file can't be created.
+  /// - Throws: The failure to create the file.
   package static func new(_ path: String) throws(FileFailure) -> OpenFile {
     try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
   }
@@ -84,7 +84,7 @@ package final class OpenFile: Sendable {
   ///
   /// - Parameter path: The path of the directory.
   /// - Returns: The directory.
-  /// - Throws: `FileFailure` if the directory can't be opened.
+  /// - Throws: The failure to open the directory.
   package static func directory(_ path: String) throws(FileFailure) -> OpenFile {
     try OpenFile(path, O_RDONLY | O_DIRECTORY)
   }
@@ -97,7 +97,7 @@ package final class OpenFile: Sendable {
   /// Returns the size, owner, permissions and times of the file.
   ///
   /// - Returns: The result of fstat(2).
-  /// - Throws: `FileFailure` if the status can't be read.
+  /// - Throws: The failure to read the status.
   package func status() throws(FileFailure) -> stat {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw FileFailure("can't be read") }
@@ -123,7 +123,7 @@ package final class OpenFile: Sendable {
   /// Returns `true` if only the owner of the file, root and this program's user have any permission.
   ///
   /// - Returns: `false` if others have one, too.
-  /// - Throws: `FileFailure` if the permissions can't be read.
+  /// - Throws: The failure to read the permissions.
   package func isPrivate() throws(FileFailure) -> Bool {
     let mode = try status().st_mode & 0o077
     #if os(Linux)
@@ -158,7 +158,7 @@ package final class OpenFile: Sendable {
   ///
   /// - Parameter buffer: The buffer for the bytes.
   /// - Returns: The number of bytes that were read.
-  /// - Throws: `FileFailure` if the file can't be read.
+  /// - Throws: The failure to read the file.
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileFailure) -> Int {
     var count = 0
     while count < buffer.count {
@@ -175,7 +175,7 @@ package final class OpenFile: Sendable {
   /// Writes bytes to the file.
   ///
   /// - Parameter bytes: The bytes, all of which are written.
-  /// - Throws: `FileFailure` if the file can't be written.
+  /// - Throws: The failure to write the file.
   package func write(_ bytes: UnsafeRawBufferPointer) throws(FileFailure) {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -189,7 +189,7 @@ package final class OpenFile: Sendable {
 
   /// Waits until the written bytes are on the disk.
   ///
-  /// - Throws: `FileFailure` if the bytes can't be written to the disk.
+  /// - Throws: The failure to write the bytes to the disk.
   package func sync() throws(FileFailure) {
     guard fsync(descriptor) == 0 else { throw FileFailure("can't be written") }
   }

@@ -108,7 +108,7 @@ package final class SecretsDirectory {
   /// directory is one of the ``strayLinks`` instead.
   ///
   /// - Returns: The names, in no particular order.
-  /// - Throws: `FileFailure` if the directory can't be read.
+  /// - Throws: The failure to read the directory.
   package func names() throws(FileFailure) -> [String] {
     isInDoubt = true
     let version = try version()
@@ -152,7 +152,7 @@ package final class SecretsDirectory {
   ///   - name: The name of the file, which ``isName(_:)`` must accept.
   ///   - largest: The maximum size of the file, in bytes.
   /// - Returns: The file, or `nil` if there is no such file.
-  /// - Throws: `FileFailure` if the file can't be read.
+  /// - Throws: The failure to read the file.
   package func read(
     _ name: String, atMost largest: Int
   ) throws(FileFailure) -> File? {
@@ -339,7 +339,7 @@ package final class SecretsDirectory {
   /// Returns the identity of the directory, which remains the same from version to version.
   ///
   /// - Returns: The identity.
-  /// - Throws: `FileFailure` if the status can't be read.
+  /// - Throws: The failure to read the status.
   package func identity() throws(FileFailure) -> FileIdentity {
     FileIdentity(try directory.status())
   }

@@ -24,7 +24,7 @@ package struct StateFile {
   /// The text is empty if the file is too long or isn't valid UTF-8.
   ///
   /// - Returns: The text.
-  /// - Throws: `FileFailure` if the file can't be read.
+  /// - Throws: The failure to read the file.
   package func text() throws(FileFailure) -> String? {
     do throws(FileFailure) {
       guard let file = try OpenFile.reading(path) else { return nil }
@@ -42,7 +42,7 @@ package struct StateFile {
   ///   - text: The text.
   ///   - replacing: `true` to replace a file that is there.
   /// - Returns: `true` if the file was written. `false` if there is one that must not be replaced.
-  /// - Throws: `FileFailure` if the file can't be written.
+  /// - Throws: The failure to write the file.
   package func write(_ text: String, replacing: Bool) throws(FileFailure) -> Bool {
     let directory = Directory(of: path)
     try directory.make()
@@ -61,7 +61,7 @@ package struct StateFile {
 
   /// Removes the file, if there is one.
   ///
-  /// - Throws: `FileFailure` if the file can't be removed.
+  /// - Throws: The failure to remove the file.
   package func remove() throws(FileFailure) {
     if unlink(path) == 0 { return try Directory(of: path).sync() }
     guard errno == ENOENT || errno == ENOTDIR else { throw FileFailure("can't be removed") }

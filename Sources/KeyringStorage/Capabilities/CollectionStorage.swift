@@ -7,11 +7,16 @@ internal import KeyringRuntime
 /// Each collection has its own label and its own items. You lock and unlock each collection separately.
 ///
 /// Write each operation in the form in which you write the storage. It gets the other form.
+///
+/// ```swift
+/// let work = try keyring.createCollection(labeled: "Work")
+/// try work.setPassword("s3cret", for: .password(service: "org.example.app", account: "me"))
+/// ```
 public protocol CollectionStorage: LockableStorage {
   /// Lists the collections.
   ///
   /// - Returns: The collections, in the order in which the keyring lists them.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
+  /// - Throws: The error of the storage.
   func collections() throws(SecureStorageError) -> [ItemCollection]
 
   /// Returns the storage for a collection, which doesn't have to exist.
@@ -28,6 +33,10 @@ public protocol CollectionStorage: LockableStorage {
   ///
   /// The keyring prompts the user for the password of the collection.
   ///
+  /// ```swift
+  /// let work = try keyring.createCollection(labeled: "Work")
+  /// ```
+  ///
   /// - Parameter label: The label of the collection.
   /// - Returns: The storage for the collection.
   /// - Throws: `.collectionAlreadyExists` if there already is a collection with that label, or
@@ -39,7 +48,7 @@ public protocol CollectionStorage: LockableStorage {
   ///
   /// - Parameter label: The label of the collection.
   /// - Returns: `true` if there was one.
-  /// - Throws: `SecureStorageError` if the collection can't be deleted.
+  /// - Throws: The error of the storage.
   @discardableResult
   func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool
 
@@ -48,40 +57,40 @@ public protocol CollectionStorage: LockableStorage {
   /// Every program uses the default collection and the session collection.
   ///
   /// - Returns: `true` if every program uses it.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
+  /// - Throws: The error of the storage.
   func isSharedCollection() throws(SecureStorageError) -> Bool
 
   // The asynchronous overloads call these requirements.
 
-  /// Lists the collections, and suspends the task while it waits.
+  /// Lists the collections, suspending the task.
   ///
   /// - Returns: The collections, in the order in which the keyring lists them.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   nonisolated(nonsending) func collectionsWithoutBlocking() async throws(SecureStorageError)
     -> [ItemCollection]
 
-  /// Creates a collection, and suspends the task while it waits.
+  /// Creates a collection, suspending the task.
   ///
   /// - Parameter label: The label of the collection.
   /// - Returns: The storage for the collection.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The
-  ///   collection may have been created by then.
+  /// - Throws: The errors of the form that blocks, or `.canceled`. The collection may have been created by
+  ///   then.
   nonisolated(nonsending) func createCollectionWithoutBlocking(labeled label: String)
     async throws(SecureStorageError) -> Self
 
-  /// Deletes a collection and all of its items permanently, and suspends the task while it waits.
+  /// Deletes a collection and all of its items permanently, suspending the task.
   ///
   /// - Parameter label: The label of the collection.
   /// - Returns: `true` if there was one.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The
-  ///   collection may have been deleted by then.
+  /// - Throws: The errors of the form that blocks, or `.canceled`. The collection may have been deleted by
+  ///   then.
   nonisolated(nonsending) func deleteCollectionWithoutBlocking(labeled label: String)
     async throws(SecureStorageError) -> Bool
 
-  /// Returns `true` if every program uses this collection, and suspends the task while it waits.
+  /// Returns `true` if every program uses this collection, suspending the task.
   ///
   /// - Returns: `true` if every program uses it.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   nonisolated(nonsending) func isSharedCollectionWithoutBlocking() async throws(SecureStorageError)
     -> Bool
 }
@@ -91,7 +100,7 @@ extension CollectionStorage {
   /// Lists the collections.
   ///
   /// - Returns: The collections, in the order in which the keyring lists them.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   public nonisolated(nonsending) func collections() async throws(SecureStorageError)
     -> [ItemCollection]
   {
@@ -104,8 +113,8 @@ extension CollectionStorage {
   ///
   /// - Parameter label: The label of the collection.
   /// - Returns: The storage for the collection.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The
-  ///   collection may have been created by then.
+  /// - Throws: The errors of the form that blocks, or `.canceled`. The collection may have been created by
+  ///   then.
   @discardableResult
   public nonisolated(nonsending) func createCollection(labeled label: String)
     async throws(SecureStorageError) -> Self
@@ -117,8 +126,8 @@ extension CollectionStorage {
   ///
   /// - Parameter label: The label of the collection.
   /// - Returns: `true` if there was one.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The
-  ///   collection may have been deleted by then.
+  /// - Throws: The errors of the form that blocks, or `.canceled`. The collection may have been deleted by
+  ///   then.
   @discardableResult
   public nonisolated(nonsending) func deleteCollection(labeled label: String)
     async throws(SecureStorageError) -> Bool
@@ -131,7 +140,7 @@ extension CollectionStorage {
   /// Every program uses the default collection and the session collection.
   ///
   /// - Returns: `true` if every program uses it.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   public nonisolated(nonsending) func isSharedCollection() async throws(SecureStorageError) -> Bool
   {
     try await isSharedCollectionWithoutBlocking()
@@ -169,14 +178,14 @@ extension AsynchronousStorage where Self: CollectionStorage {
 }
 
 extension SynchronousStorage where Self: CollectionStorage {
-  /// Runs the synchronous operation, on another thread if it may block.
+  /// Runs the synchronous operation for a task.
   public nonisolated(nonsending) func collectionsWithoutBlocking() async throws(SecureStorageError)
     -> [ItemCollection]
   {
     try await blocking(.read) { () throws(SecureStorageError) in try collections() }
   }
 
-  /// Runs the synchronous operation, on another thread if it may block.
+  /// Runs the synchronous operation for a task.
   public nonisolated(nonsending) func createCollectionWithoutBlocking(
     labeled label: String
   ) async throws(SecureStorageError) -> Self {
@@ -185,7 +194,7 @@ extension SynchronousStorage where Self: CollectionStorage {
     }
   }
 
-  /// Runs the synchronous operation, on another thread if it may block.
+  /// Runs the synchronous operation for a task.
   public nonisolated(nonsending) func deleteCollectionWithoutBlocking(
     labeled label: String
   ) async throws(SecureStorageError) -> Bool {
@@ -194,7 +203,7 @@ extension SynchronousStorage where Self: CollectionStorage {
     }
   }
 
-  /// Runs the synchronous operation, on another thread if it may block.
+  /// Runs the synchronous operation for a task.
   public nonisolated(nonsending) func isSharedCollectionWithoutBlocking()
     async throws(SecureStorageError) -> Bool
   {

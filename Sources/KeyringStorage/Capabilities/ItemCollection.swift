@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A description of a collection.
+///
+/// ```swift
+/// for collection in try storage.collections() where collection.isLocked { print(collection.label) }
+/// ```
 public struct ItemCollection: Sendable, Hashable {
   /// The label of the collection, for people and programs.
   public var label: String

@@ -11,6 +11,15 @@ internal import KeyringRuntime
 /// The code that you await must not need the calling thread for anything else. For example, a storage that
 /// gets its answers on an event loop's thread can't be called synchronously on that thread. Child tasks of a
 /// synchronous operation share its thread, too.
+///
+/// ```swift
+/// func itemsWithoutBlocking(
+///   matching query: ItemQuery
+/// ) async throws(SecureStorageError) -> [SecureItem] {
+///   try validate(query, for: .read)
+///   return try await server.find(query)
+/// }
+/// ```
 public protocol AsynchronousStorage: SecureStorage {}
 
 extension AsynchronousStorage {

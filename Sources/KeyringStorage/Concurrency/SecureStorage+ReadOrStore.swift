@@ -32,7 +32,7 @@ extension SecureStorage {
     }
   }
 
-  /// Reads the value stored under a key, or stores a new one, and suspends the task while it waits.
+  /// Reads the value stored under a key, or stores a new one, suspending the task.
   package nonisolated(nonsending) func readOrStore<Value>(
     _ key: ItemKey, as coding: ItemCoding<Value>,
     _ generate: () async throws(SecureStorageError) -> Value

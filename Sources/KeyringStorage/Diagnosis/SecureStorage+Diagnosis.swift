@@ -8,10 +8,15 @@ extension SecureStorage {
   /// This method doesn't throw. The error of a storage is the ``StorageDiagnosis/failure`` of the
   /// diagnosis.
   ///
+  /// ```swift
+  /// let diagnosis = storage.diagnose()
+  /// if let failure = diagnosis.failure { print(failure.recoverySuggestion ?? "") }
+  /// ```
+  ///
   /// - Returns: The findings.
   public func diagnose() -> StorageDiagnosis { diagnose(writing: false) }
 
-  /// Finds out whether the storage works here, without blocking the task's thread.
+  /// Finds out whether the storage works here, suspending the task.
   ///
   /// - Parameter writing: Whether to store, read and remove an item as a test.
   /// - Returns: The findings.
@@ -86,7 +91,7 @@ extension AsynchronousStorage {
 }
 
 extension SynchronousStorage {
-  /// Runs the synchronous diagnosis, on another thread if it may block.
+  /// Runs the synchronous diagnosis for a task.
   public nonisolated(nonsending) func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis {

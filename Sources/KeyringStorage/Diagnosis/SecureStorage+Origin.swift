@@ -11,7 +11,7 @@ extension SecureStorage {
   ///
   /// - Parameter key: The key to look for.
   /// - Returns: The name of the storage that the item is in, or `nil` if there is no item.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
+  /// - Throws: The error of the storage.
   public func origin(of key: ItemKey) throws(SecureStorageError) -> String? {
     try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
       try await originWithoutBlocking(of: key)
@@ -24,7 +24,7 @@ extension SecureStorage {
   ///
   /// - Parameter key: The key to look for.
   /// - Returns: The name of the storage that the item is in, or `nil` if there is no item.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   public nonisolated(nonsending) func origin(
     of key: ItemKey
   ) async throws(SecureStorageError) -> String? {

@@ -6,6 +6,11 @@ internal import Synchronization
 ///
 /// Two keys are equal only if their kinds, all of their parts and their schemas are equal. Keys of different kinds
 /// never collide.
+///
+/// ```swift
+/// let token = ItemKey.password(service: "org.example.app", account: "authToken")
+/// let login = ItemKey.credentials(service: "org.example.app", label: "account")
+/// ```
 public struct ItemKey: Hashable, Sendable {
   @usableFromInline
   let name: ItemName
@@ -97,6 +102,11 @@ public struct ItemKey: Hashable, Sendable {
   /// Returns the key of an internet password.
   ///
   /// The key consists of the parts of the server that you specify, and the account.
+  ///
+  /// ```swift
+  /// let key = ItemKey.internetPassword(
+  ///   server: InternetServer("git.example.org", protocol: .https), account: "me")
+  /// ```
   ///
   /// - Parameters:
   ///   - server: The server. Parts that you leave out don't belong to the key.

@@ -3,6 +3,10 @@
 internal import Synchronization
 
 /// A kind of item, such as a password or a login with its password.
+///
+/// ```swift
+/// extension ItemKind { static let certificate = ItemKind(rawValue: "certificate") }
+/// ```
 public struct ItemKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   /// The name of the kind, which is stored with its items.
   public let rawValue: String

@@ -140,6 +140,10 @@ public struct ItemQuery: Sendable, Equatable {
 
   /// Returns a query for all items of a service.
   ///
+  /// ```swift
+  /// let items = try storage.items(matching: .service("org.example.app", kind: .password))
+  /// ```
+  ///
   /// - Parameters:
   ///   - service: The service.
   ///   - kind: The kind of the items to select.
@@ -178,6 +182,10 @@ extension ItemQuery {
   ///
   /// All storages compare items this way. A storage that can't search on its own calls this method for each
   /// of its items.
+  ///
+  /// ```swift
+  /// let found = items.filter(query.matches).map { $0.selecting(query.details) }
+  /// ```
   ///
   /// - Parameter item: The item, with all of its metadata.
   /// - Returns: `true` if the item matches every condition.

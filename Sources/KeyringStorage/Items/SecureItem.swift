@@ -5,6 +5,11 @@ public import KeyringPlatform
 /// An item of a storage, or the parts of it that you fetch or change.
 ///
 /// A part that's `nil` wasn't fetched, or isn't changed by saving the item.
+///
+/// ```swift
+/// try storage.save(SecureItem(key: key, secret: Secret("s3cret"), label: "Example"), mode: .add)
+/// try storage.save(SecureItem(key: key, label: "Example, work"), mode: .update)  // keeps the secret
+/// ```
 public struct SecureItem: Sendable, Equatable {
   /// The key that uniquely identifies the item.
   public var key: ItemKey
@@ -121,6 +126,10 @@ extension ItemKey {
   /// The label of a new item that's saved without one.
   ///
   /// It consists of the service and the other parts of the key.
+  ///
+  /// ```swift
+  /// item.label = item.label ?? item.key.defaultLabel  // "org.example.app: me"
+  /// ```
   public var defaultLabel: String {
     let service = attributes[AttributeName.service]
     let others = attributes.filter { $0.key != AttributeName.service }

@@ -44,7 +44,7 @@ package final class FileObservers: Sendable {
   /// takes tens of milliseconds to release one.
   ///
   /// - Parameter start: A closure that creates the watcher, unless there is one.
-  /// - Throws: `FileFailure` if the file can't be watched.
+  /// - Throws: The failure to watch the file.
   package func watch(_ start: () throws(FileFailure) -> FileWatcher) throws(FileFailure) {
     try watcher.withLock { (watcher) throws(FileFailure) in
       if watcher == nil { watcher = try start() }

@@ -3,6 +3,10 @@
 /// The changes of a storage's items, as they happen, from ``ObservableStorage/changes(matching:)``.
 ///
 /// Read the stream in one place only. It ends when a task that waits for the next change is cancelled.
+///
+/// ```swift
+/// for await change in try await storage.changes() { print(change.key) }
+/// ```
 public struct ItemChanges: AsyncSequence, Sendable {
   /// The error type of the stream, which never fails.
   ///
@@ -89,6 +93,12 @@ extension ObservableStorage {
   ///
   /// Changes wait in the stream until you read them. If you read slowly, you get one change for each item, which may be
   /// the removal of an item that you weren't notified of before.
+  ///
+  /// ```swift
+  /// for await change in try await storage.changes(matching: .service("org.example.app")) {
+  ///   if case .replaced(key) = change { await signInAgain() }
+  /// }
+  /// ```
   ///
   /// - Parameter query: The items whose changes to report. An item is compared by its key alone, so a query
   ///   with a label, times or a limit is refused, and attributes that aren't parts of a key match no item. An

@@ -36,18 +36,18 @@ public protocol ObservableStorage: SecureStorage {
   ///     ten thousand of them wait, they become ``StorageEvent/mayHaveChanged(_:)`` of any item. A storage of your own
   ///     adds the closure to an ``ObserverList``, which does all this.
   /// - Returns: A subscription that ends the observation, at the latest when it's released.
-  /// - Throws: `SecureStorageError` if the storage can't be observed.
+  /// - Throws: The error of the storage.
   func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageSubscription
 
-  /// Observes the items, and suspends the task while it waits for the observation to start.
+  /// Observes the items, suspending the task.
   ///
   /// - Parameters:
   ///   - query: The items whose changes to report by key, or `nil` if you don't need any keys.
   ///   - observer: The closure to call.
   /// - Returns: A subscription that ends the observation, at the latest when it's released.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   nonisolated(nonsending) func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription
@@ -88,7 +88,7 @@ extension AsynchronousStorage where Self: ObservableStorage {
 }
 
 extension SynchronousStorage where Self: ObservableStorage {
-  /// Runs the synchronous operation, on another thread if it may block.
+  /// Runs the synchronous operation for a task.
   public nonisolated(nonsending) func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
@@ -116,7 +116,7 @@ extension ObservableStorage {
     }.get()
   }
 
-  /// Observes the items for the library itself, and suspends the task while it waits for the observation to start.
+  /// Observes the items for the library itself, suspending the task.
   ///
   /// - Parameters:
   ///   - query: The items whose changes to report by key, or `nil` if you don't need any keys.
