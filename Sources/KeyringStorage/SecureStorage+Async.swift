@@ -52,10 +52,10 @@ extension SecureStorage {
     try await itemsWithoutBlocking(for: keys, details: details)
   }
 
-  /// Returns `true` if an item is stored under a key, without fetching its secret.
+  /// Looks for an item under a key, and leaves its secret alone.
   ///
   /// - Parameter key: The key of the item.
-  /// - Returns: `true` if there is such an item.
+  /// - Returns: `true` for a present item.
   /// - Throws: The errors of the form that blocks, or `.canceled`.
   public nonisolated(nonsending) func exists(_ key: ItemKey) async throws(SecureStorageError)
     -> Bool
@@ -68,7 +68,7 @@ extension SecureStorage {
   /// - Parameters:
   ///   - key: The key of the item.
   ///   - details: The parts of the item to fetch.
-  /// - Returns: The item, or `nil` if there is none.
+  /// - Returns: The item, or `nil` for an absent one.
   /// - Throws: The errors of the form that blocks, or `.canceled`.
   public nonisolated(nonsending) func item(
     for key: ItemKey, details: ItemQuery.Details = .all
@@ -78,10 +78,10 @@ extension SecureStorage {
 
   /// Removes the item stored under a key.
   ///
-  /// If another program has an item of the same name, the next read finds that one.
+  /// The next read may find another program's item of the same name.
   ///
   /// - Parameter key: The key of the item.
-  /// - Returns: `true` if there was one.
+  /// - Returns: `true` for an item that was there.
   /// - Throws: The errors of the form that blocks, or `.canceled`. The item may have been removed by then.
   @discardableResult
   public nonisolated(nonsending) func remove(_ key: ItemKey) async throws(SecureStorageError)
@@ -93,7 +93,7 @@ extension SecureStorage {
   /// Reads a secret without decoding it.
   ///
   /// - Parameter key: The key of the item.
-  /// - Returns: The secret, or `nil` if there is none.
+  /// - Returns: The secret, or `nil` for an absent item.
   /// - Throws: The errors of the form that blocks, or `.canceled`.
   public nonisolated(nonsending) func secret(for key: ItemKey) async throws(SecureStorageError)
     -> Secret?
@@ -104,7 +104,7 @@ extension SecureStorage {
   /// Reads a password.
   ///
   /// - Parameter key: The key of the item.
-  /// - Returns: The password, or `nil` if there is none.
+  /// - Returns: The password, or `nil` for an absent item.
   /// - Throws: The errors of the form that blocks, or `.canceled`.
   public nonisolated(nonsending) func password(for key: ItemKey) async throws(SecureStorageError)
     -> String?

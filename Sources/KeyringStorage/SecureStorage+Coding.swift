@@ -6,7 +6,7 @@ extension SecureStorage {
   /// - Parameters:
   ///   - key: The key of the item.
   ///   - coding: The coding of the value.
-  /// - Returns: The value, or `nil` if there is no such item.
+  /// - Returns: The value, or `nil` for an absent item.
   /// - Throws: `.undecodable`, or another error if the storage can't be read.
   // Inlined, so that the compiler can specialize it if it knows the type of the value.
   @inlinable @inline(__always)

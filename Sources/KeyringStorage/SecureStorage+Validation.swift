@@ -79,7 +79,7 @@ extension SecureStorage {
     try ArgumentCheck(storage: self, operation: operation).key(key)
   }
 
-  /// Returns `true` if a key can be looked for.
+  /// Returns `true` for a key that can be looked for.
   ///
   /// The key of another program's item may have names that no other item can have.
   package func canLookFor(_ key: ItemKey) -> Bool {
@@ -103,7 +103,7 @@ extension SecureStorage {
     try ArgumentCheck(storage: self, operation: operation).text(label, "label")
   }
 
-  /// Returns the secret of a new item, or throws an error if it has none.
+  /// Returns the secret of a new item, which has to have one.
   ///
   /// ```swift
   /// let secret = if let secret = item.secret ?? old?.secret { secret } else { try requireSecret(item) }
@@ -111,7 +111,7 @@ extension SecureStorage {
   ///
   /// - Parameter item: The item to save, which isn't stored yet.
   /// - Returns: The secret of the item.
-  /// - Throws: `.invalidArgument` if the item has no secret.
+  /// - Throws: `.invalidArgument` for an item that has no secret.
   public func requireSecret(_ item: SecureItem) throws(SecureStorageError) -> Secret {
     if let secret = item.secret { return secret }
     throw ArgumentCheck(storage: self, operation: .save)
@@ -122,8 +122,8 @@ extension SecureStorage {
 extension SecureItem {
   /// A copy of the item with a label and attributes that every storage accepts.
   ///
-  /// An item of another program may have a "/" in its label, or no label, and attributes that only a
-  /// storage may set.
+  /// An item of another program may have a "/" in its label, or no label, and attributes that are a storage's
+  /// own.
   package var sanitized: SecureItem {
     var item = self
     item.label = label.flatMap { $0.isEmpty ? nil : $0.replacingScalars(by: "-") { $0 == "/" } }

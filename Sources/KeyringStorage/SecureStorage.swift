@@ -49,8 +49,8 @@ public protocol SecureStorage: Sendable {
   /// - Parameters:
   ///   - item: The key, and the parts to store under it. A new item needs a secret.
   ///   - mode: The save mode.
-  /// - Throws: `.itemAlreadyExists` or `.itemNotFound`, depending on `mode`; `.invalidArgument` if an
-  ///   argument is refused, before anything is stored; or another error if the item can't be stored.
+  /// - Throws: `.itemAlreadyExists` or `.itemNotFound`, depending on `mode`; `.invalidArgument`, before
+  ///   anything is stored; or another error of the storage.
   func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError)
 
   /// Finds items, newest first.
@@ -64,20 +64,19 @@ public protocol SecureStorage: Sendable {
   /// ```
   ///
   /// - Parameter query: The conditions for the items, and the parts to fetch.
-  /// - Returns: The items that were found, or an empty array if there are none.
-  /// - Throws: `SecureStorageError` if the storage can't give an answer, for example because it's locked or
-  ///   unreachable, or because the user dismissed a prompt.
+  /// - Returns: The items that were found, perhaps none.
+  /// - Throws: The reason for a missing answer, such as `.locked`, `.userCanceled` or `.timedOut`.
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem]
 
   /// Finds the item stored under a key.
   ///
-  /// The default implementation finds it like any other item, with `items(matching:)`. Implement this
-  /// method if your storage has a better way.
+  /// The default implementation finds it like any other item, with `items(matching:)`. Write your own for a
+  /// storage that has a better way.
   ///
   /// - Parameters:
   ///   - key: The key to look for.
   ///   - details: The parts of the item to fetch.
-  /// - Returns: The item, or `nil` if there is none.
+  /// - Returns: The item, or `nil` for an absent one.
   /// - Throws: The error of the storage.
   func item(
     for key: ItemKey, details: ItemQuery.Details
@@ -85,17 +84,17 @@ public protocol SecureStorage: Sendable {
 
   /// Finds the secret stored under a key.
   ///
-  /// The default finds the item with its secret. Implement this method if your storage has a better way.
+  /// The default finds the item with its secret. Write your own for a storage that has a better way.
   ///
   /// - Parameter key: The key to look for.
-  /// - Returns: The secret, or `nil` if there is no item.
+  /// - Returns: The secret, or `nil` for an absent item.
   /// - Throws: The error of the storage.
   func secret(for key: ItemKey) throws(SecureStorageError) -> Secret?
 
   /// Finds the items stored under any number of keys.
   ///
-  /// If your storage can find many items at little more than the cost of one, implement this method. The
-  /// default implementation finds the items one after the other.
+  /// The default finds the items one after the other. Write your own for a storage that finds many items at
+  /// little more than the cost of one.
   ///
   /// ```swift
   /// let items = try storage.items(for: [token, login], details: .secret)
@@ -113,17 +112,16 @@ public protocol SecureStorage: Sendable {
 
   /// Removes items permanently.
   ///
-  /// If a matching item stays locked, the removal throws `.locked`. It never succeeds without removing the
-  /// item.
+  /// A matching item that stays locked is an error, `.locked`: a removal that succeeds has removed all of
+  /// them.
   ///
   /// ```swift
   /// let count = try storage.removeItems(matching: .service("org.example.app", kind: .password))
   /// ```
   ///
   /// - Parameter query: The conditions for the items. It must name a key, an attribute, or a label.
-  /// - Returns: The number of items that were removed, or 0 if there were none.
-  /// - Throws: `.invalidArgument` if the query names nothing, `.locked` if the storage stays locked, or
-  ///   another error if the items can't be removed.
+  /// - Returns: The number of items that were removed.
+  /// - Throws: `.invalidArgument` for a query that names nothing, `.locked`, or another error of the storage.
   @discardableResult
   func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int
 
@@ -153,7 +151,7 @@ public protocol SecureStorage: Sendable {
   /// ```
   ///
   /// - Parameter query: The conditions for the items, and the parts to fetch.
-  /// - Returns: The items that were found, or an empty array if there are none.
+  /// - Returns: The items that were found, perhaps none.
   /// - Throws: The errors of the form that blocks, or `.canceled`.
   nonisolated(nonsending) func itemsWithoutBlocking(
     matching query: ItemQuery
@@ -186,21 +184,21 @@ public protocol SecureStorage: Sendable {
 
   /// Returns the name of the storage that has an item, suspending the task.
   ///
-  /// The default implementation looks for the item, and returns the ``backendName``. Implement this method
-  /// if your storage uses several others.
+  /// The default implementation looks for the item, and returns the ``backendName``. Write your own for a
+  /// storage that uses several others.
   ///
   /// - Parameter key: The key to look for.
-  /// - Returns: The name of the storage that the item is in, or `nil` if there is no item.
+  /// - Returns: The name of the storage that the item is in, or `nil` for an absent item.
   /// - Throws: The error of the storage, or `.canceled`.
   nonisolated(nonsending) func originWithoutBlocking(
     of key: ItemKey
   ) async throws(SecureStorageError) -> String?
 
-  /// Checks whether the storage works, and suggests what to do if it doesn't, without asking the user.
+  /// Checks whether the storage works, and suggests what to do about each failure. The user isn't asked.
   ///
-  /// The default reads from the storage, and with `writing` also writes to it. Implement this method if
-  /// your storage asks the user at each use, or knows more about itself. An ``AsynchronousStorage``
-  /// implements ``diagnoseWithoutBlocking(writing:)`` instead.
+  /// The default reads from the storage, and with `writing` also writes to it. Write your own for a storage
+  /// that asks the user at each use, or knows more about itself. An ``AsynchronousStorage`` implements
+  /// ``diagnoseWithoutBlocking(writing:)`` instead.
   ///
   /// ```swift
   /// func diagnose(writing: Bool) -> StorageDiagnosis {
@@ -211,15 +209,13 @@ public protocol SecureStorage: Sendable {
   /// }
   /// ```
   ///
-  /// - Parameter writing: If `true`, the check stores an item, reads it, and removes it again. If `false`,
-  ///   it changes nothing.
+  /// - Parameter writing: Whether the check stores an item, reads it, and removes it again.
   /// - Returns: The findings.
   func diagnose(writing: Bool) -> StorageDiagnosis
 
   /// Checks whether the storage works, suspending the task.
   ///
-  /// - Parameter writing: If `true`, the check stores an item, reads it, and removes it again. If `false`,
-  ///   it changes nothing.
+  /// - Parameter writing: Whether the check stores an item, reads it, and removes it again.
   /// - Returns: The findings.
   /// - Throws: `.canceled`, with the task.
   nonisolated(nonsending) func diagnoseWithoutBlocking(
@@ -237,7 +233,7 @@ extension SecureStorage {
   /// The promise of nearly every storage: what it has acknowledged survives a restart.
   public var durability: StorageDurability { .afterRestart }
 
-  /// No promise, because the default implementation finds the items one after the other.
+  /// No promise: the default finds the items one after the other.
   public var readsOneVersion: Bool { false }
 
   /// Finds the items stored under keys, one after the other.

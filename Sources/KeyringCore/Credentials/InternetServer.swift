@@ -24,6 +24,10 @@ public struct InternetServer: Hashable, Sendable {
 
   /// Creates a description of a server.
   ///
+  /// ```swift
+  /// let server = InternetServer("example.org", port: 8443, path: "/mail", protocol: .https)
+  /// ```
+  ///
   /// - Parameters:
   ///   - host: The name or the address of the host.
   ///   - port: The port, if it isn't the default port of the protocol.

@@ -137,6 +137,11 @@ public struct SecureStorageError: Error, Sendable, Equatable {
   }
 
   /// A sentence that tells people what went wrong.
+  ///
+  /// ```swift
+  /// alert.title = error.message
+  /// alert.text = error.recoverySuggestion ?? ""
+  /// ```
   public var message: String {
     get { fields.message }
     set { fields.message = newValue.inOneLine }
@@ -151,6 +156,10 @@ public struct SecureStorageError: Error, Sendable, Equatable {
   }
 
   /// The name of the refused argument, if the code is `.invalidArgument`.
+  ///
+  /// ```swift
+  /// if error.argument == "account" { show("Enter the name of an account.") }
+  /// ```
   public var argument: String? {
     get { fields.argument }
     set { fields.argument = newValue }
@@ -171,6 +180,10 @@ public struct SecureStorageError: Error, Sendable, Equatable {
   /// Creates an error.
   ///
   /// In the texts of the error, the initializer replaces characters that could break a line.
+  ///
+  /// ```swift
+  /// throw SecureStorageError(.locked, operation: .read, backendName: "RemoteStorage")
+  /// ```
   ///
   /// - Parameters:
   ///   - code: The kind of the error.

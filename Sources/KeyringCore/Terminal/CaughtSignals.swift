@@ -2,7 +2,7 @@
 
 internal import KeyringPlatform
 
-/// The signals that would otherwise leave the terminal without an echo.
+/// The signals that would leave the terminal hiding its input.
 ///
 /// Any thread may get them. Those that end the question are written to a pipe. The others would end the program before
 /// the question does, and their handler itself lets the terminal show input again.
@@ -11,7 +11,7 @@ struct CaughtSignals {
   private static let crashes = [
     SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS,
   ]
-  /// The signals that by default don't end a program, or that no program can catch.
+  /// The signals that are harmless by default, or beyond any handler.
   private static let harmless =
     [SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD, SIGURG, SIGWINCH]
     + Platform.harmlessSignals
@@ -119,7 +119,7 @@ struct CaughtSignals {
 
   /// Waits for input, and returns `nil`, or for a signal, and returns its number.
   ///
-  /// At a moment, the wait ends as if the question was woken without a signal.
+  /// At a moment, the wait ends like a wakening by no signal.
   func wait(until end: SuspendingClock.Instant?) -> Int32? {
     var sources = [
       pollfd(fd: terminal.descriptor, events: Int16(POLLIN), revents: 0),

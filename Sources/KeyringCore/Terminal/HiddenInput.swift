@@ -20,9 +20,9 @@ struct HiddenInput {
 
   let prompt: String
   let terminal: Terminal
-  /// The moment at which the question ends without an answer, or `nil` if it waits for one.
+  /// The moment at which the question gives up, or `nil` to wait for an answer.
   let end: SuspendingClock.Instant?
-  /// Whether a program in the background stops until the user brings it to the foreground, instead of failing.
+  /// Whether a program in the background stops there and waits for the user, instead of failing.
   let stopsInBackground: Bool
 
   private static let escape = UInt8(0x1B)

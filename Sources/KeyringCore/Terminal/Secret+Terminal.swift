@@ -4,10 +4,10 @@ internal import KeyringPlatform
 internal import Synchronization
 
 extension Secret {
-  /// Asks for a line of text at the program's terminal, and doesn't show what is typed.
+  /// Asks for a line of text at the program's terminal, which hides what is typed.
   ///
-  /// The method blocks its thread. The terminal shows input again afterwards, even if a signal ends the
-  /// program, such as that of Ctrl-C.
+  /// The method blocks its thread. The terminal shows input again afterwards, also after a signal such as
+  /// that of Ctrl-C.
   ///
   /// ```swift
   /// let passphrase = try Secret.typed(atPrompt: "Passphrase: ")
@@ -15,8 +15,8 @@ extension Secret {
   ///
   /// - Parameter prompt: The text before the cursor, for example "Passphrase: ".
   /// - Returns: The line without its end.
-  /// - Throws: `.locked` if there is no terminal, `.userCanceled` if the user presses Esc or the input ends before
-  ///   the line does, and `.invalidArgument` if the line is longer than the terminal accepts.
+  /// - Throws: `.locked` in a program that has no terminal, `.userCanceled` after Esc or an input that ends
+  ///   early, and `.invalidArgument` for a line longer than the terminal accepts.
   public static func typed(atPrompt prompt: String) throws(SecureStorageError) -> Secret {
     try typed(atPrompt: prompt) { false }
   }
@@ -25,13 +25,12 @@ extension Secret {
   ///
   /// - Parameters:
   ///   - prompt: The text before the cursor.
-  ///   - timeout: The time after which the question ends without an answer, or `nil` to wait for one.
-  ///   - stopsInBackground: Whether a program in the background stops until the user brings it to the foreground,
-  ///     instead of failing.
+  ///   - timeout: The time after which the question gives up, or `nil` to wait for an answer.
+  ///   - stopsInBackground: Whether a program in the background stops there and waits for the user, instead
+  ///     of failing.
   ///   - isCancelled: A closure that is called before the question, and after ``lookForCancellation()``.
   /// - Returns: The line without its end.
-  /// - Throws: `.canceled` if the question is cancelled, `.timedOut` if the time has passed, `.locked` in the
-  ///   background, or the same errors as ``typed(atPrompt:)``.
+  /// - Throws: `.canceled`, `.timedOut`, `.locked` in the background, or the errors of ``typed(atPrompt:)``.
   package static func typed(
     atPrompt prompt: String, within timeout: Duration? = nil, stopsInBackground: Bool = true,
     unless isCancelled: () -> Bool
@@ -66,7 +65,7 @@ extension Secret {
   /// Makes the question at the terminal check whether it was cancelled.
   package static func lookForCancellation() { SignalPipe.passOn(SignalPipe.noSignal) }
 
-  /// The error for a program without a terminal, or `nil` if the program has one.
+  /// The error for a program that has no terminal, or `nil` for one that has.
   package static var typingFailure: SecureStorageError? {
     let terminal = Terminal.openControlling()
     if terminal < 0 { return noTerminal }

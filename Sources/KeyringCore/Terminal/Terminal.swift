@@ -7,7 +7,7 @@ struct Terminal {
   let descriptor: Int32
   let shown: termios
 
-  /// Opens the terminal that controls the process, or returns -1 if there is none.
+  /// Opens the terminal that controls the process, or returns -1 for a process that has none.
   static func openControlling() -> Int32 { open("/dev/tty", O_RDWR | O_CLOEXEC) }
 
   /// Shows what is typed, unless it belongs to another program, such as the shell.
@@ -15,10 +15,11 @@ struct Terminal {
 
   var isInForeground: Bool { Self.isInForeground(of: descriptor) }
 
-  /// Returns `true` if a terminal belongs to this program, and not to another one, such as the shell.
+  /// Returns `true` for a terminal that belongs to this program rather than to another one, such as the
+  /// shell.
   static func isInForeground(of terminal: Int32) -> Bool { tcgetpgrp(terminal) == getpgrp() }
 
-  /// Stops the program until it continues, if it runs in the background.
+  /// Stops a program that runs in the background until it continues.
   ///
   /// The terminal does this to a program that waits for its output there. A signal of our own could reach another
   /// thread, and this one would go on until that thread has stopped the program.

@@ -3,7 +3,7 @@
 package import KeyringCore
 internal import KeyringPlatform
 
-/// A lack of threads or file descriptors, because of which a call fails.
+/// A lack of threads or file descriptors that makes a call fail.
 package struct Shortage: Error, Equatable, Sendable {
   /// A resource that the system limits.
   package enum Resource: Sendable {

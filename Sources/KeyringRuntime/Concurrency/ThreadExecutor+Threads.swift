@@ -9,7 +9,7 @@ extension ThreadExecutor {
   /// - Parameters:
   ///   - name: The name of the thread, of at most 15 bytes.
   ///   - body: The closure that the thread runs.
-  /// - Returns: The shortage, or `nil` if the system has started it.
+  /// - Returns: The shortage, or `nil` for a thread that was started.
   package static func startThread(
     named name: String, _ body: @escaping @Sendable () -> Void
   ) -> Shortage? {
@@ -22,7 +22,7 @@ extension ThreadExecutor {
   /// Starts threads that exist at the same time, and waits for their end.
   ///
   /// - Parameter count: The number of threads.
-  /// - Returns: The shortage, or `nil` if the system has started all.
+  /// - Returns: The shortage, or `nil` for threads that were all started.
   static func shortage(ofThreads count: Int) -> Shortage? {
     let gate = Gate()
     var threads: [pthread_t] = []
@@ -94,7 +94,7 @@ extension Shortage {
   /// - Parameters:
   ///   - descriptors: The number of descriptors.
   ///   - threads: The number of threads.
-  /// - Returns: The first thing that is missing, or `nil` if there is enough of everything.
+  /// - Returns: The first thing that is missing, if any.
   package static func before(descriptors: Int, threads: Int = 0) -> Shortage? {
     #if os(Linux)
     do throws(FileFailure) {
@@ -108,6 +108,6 @@ extension Shortage {
 
   /// Returns what is missing for Dispatch, which ends the process if it can't have its first timer.
   ///
-  /// The first task that has no other executor needs that, too.
+  /// The first task of the default executor needs that, too.
   package static func beforeDispatch() -> Shortage? { before(descriptors: 6) }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Waiter {
-  /// Waits until the waiter ends, until a moment, or until the task is cancelled.
+  /// Waits for the end of the waiter, for a moment, or for the cancellation of the task.
   ///
   /// - Parameters:
-  ///   - moment: The moment at which to give up, in microseconds of the monotonic clock, or `nil` to wait
-  ///     without a limit.
+  ///   - moment: The moment at which to give up, in microseconds of the monotonic clock, or `nil` for any
+  ///     time.
   ///   - start: A closure that is called at once with the waiter that ends the wait.
   /// - Returns: The outcome of the wait.
   package nonisolated(nonsending) static func wait(until moment: Int64?, _ start: (Waiter) -> Void)

@@ -4,14 +4,14 @@ internal import Synchronization
 
 /// A single wait of an operation.
 ///
-/// It ends once: when the event happens, at a moment, or when the task is cancelled.
+/// It ends once: with the event, at a moment, or by the cancellation of the task.
 package final class Waiter: Sendable {
   /// The outcome of a wait.
   package enum Outcome: Sendable, Equatable {
     case ended
     case timedOut
     case canceled
-    /// There is no thread that could end the wait at its moment.
+    /// The thread that would end the wait at its moment can't be started.
     case failed(Shortage)
   }
 
@@ -27,7 +27,7 @@ package final class Waiter: Sendable {
   /// Ends the wait.
   ///
   /// - Parameter outcome: The outcome of the wait.
-  /// - Returns: `true` if the wait hadn't ended before.
+  /// - Returns: `true` for the first end.
   @discardableResult
   package func end(_ outcome: Outcome = .ended) -> Bool {
     let (isFirst, continuation) = state.withLock { state in

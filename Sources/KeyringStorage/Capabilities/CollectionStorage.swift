@@ -15,15 +15,22 @@ internal import KeyringRuntime
 public protocol CollectionStorage: LockableStorage {
   /// Lists the collections.
   ///
+  /// ```swift
+  /// for collection in try keyring.collections() { print(collection.label, collection.isLocked) }
+  /// ```
+  ///
   /// - Returns: The collections, in the order in which the keyring lists them.
   /// - Throws: The error of the storage.
   func collections() throws(SecureStorageError) -> [ItemCollection]
 
-  /// Returns the storage for a collection, which doesn't have to exist.
+  /// Returns the storage for a collection, present or not.
   ///
-  /// If there is no collection with the label, saving, locking and unlocking throw `.collectionNotFound`.
-  /// The storage finds no items, or reading throws the error, too, if the keyring shows only some of its
-  /// collections.
+  /// In a missing collection, saving, locking and unlocking throw `.collectionNotFound`. The storage finds no
+  /// items there. A keyring that shows some of its collections alone throws the error, too.
+  ///
+  /// ```swift
+  /// let password = try keyring.collection(labeled: "Work").password(for: key)
+  /// ```
   ///
   /// - Parameter label: The label of the collection.
   /// - Returns: The storage for the collection.
@@ -39,24 +46,27 @@ public protocol CollectionStorage: LockableStorage {
   ///
   /// - Parameter label: The label of the collection.
   /// - Returns: The storage for the collection.
-  /// - Throws: `.collectionAlreadyExists` if there already is a collection with that label, or
-  ///   `.userCanceled` if the user declines.
+  /// - Throws: `.collectionAlreadyExists` for a label in use, or `.userCanceled`.
   @discardableResult
   func createCollection(labeled label: String) throws(SecureStorageError) -> Self
 
   /// Deletes a collection and all of its items permanently.
   ///
+  /// ```swift
+  /// let wasThere = try keyring.deleteCollection(labeled: "Work")
+  /// ```
+  ///
   /// - Parameter label: The label of the collection.
-  /// - Returns: `true` if there was one.
+  /// - Returns: `true` for an item that was there.
   /// - Throws: The error of the storage.
   @discardableResult
   func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool
 
-  /// Returns `true` if every program uses this collection.
+  /// Returns `true` for a collection that every program uses.
   ///
   /// Every program uses the default collection and the session collection.
   ///
-  /// - Returns: `true` if every program uses it.
+  /// - Returns: `true` for a shared collection.
   /// - Throws: The error of the storage.
   func isSharedCollection() throws(SecureStorageError) -> Bool
 
@@ -81,15 +91,15 @@ public protocol CollectionStorage: LockableStorage {
   /// Deletes a collection and all of its items permanently, suspending the task.
   ///
   /// - Parameter label: The label of the collection.
-  /// - Returns: `true` if there was one.
+  /// - Returns: `true` for an item that was there.
   /// - Throws: The errors of the form that blocks, or `.canceled`. The collection may have been deleted by
   ///   then.
   nonisolated(nonsending) func deleteCollectionWithoutBlocking(labeled label: String)
     async throws(SecureStorageError) -> Bool
 
-  /// Returns `true` if every program uses this collection, suspending the task.
+  /// Returns `true` for a collection that every program uses, suspending the task.
   ///
-  /// - Returns: `true` if every program uses it.
+  /// - Returns: `true` for a shared collection.
   /// - Throws: The errors of the form that blocks, or `.canceled`.
   nonisolated(nonsending) func isSharedCollectionWithoutBlocking() async throws(SecureStorageError)
     -> Bool
@@ -125,7 +135,7 @@ extension CollectionStorage {
   /// Deletes a collection and all of its items permanently.
   ///
   /// - Parameter label: The label of the collection.
-  /// - Returns: `true` if there was one.
+  /// - Returns: `true` for an item that was there.
   /// - Throws: The errors of the form that blocks, or `.canceled`. The collection may have been deleted by
   ///   then.
   @discardableResult
@@ -135,11 +145,11 @@ extension CollectionStorage {
     try await deleteCollectionWithoutBlocking(labeled: label)
   }
 
-  /// Returns `true` if every program uses this collection.
+  /// Returns `true` for a collection that every program uses.
   ///
   /// Every program uses the default collection and the session collection.
   ///
-  /// - Returns: `true` if every program uses it.
+  /// - Returns: `true` for a shared collection.
   /// - Throws: The errors of the form that blocks, or `.canceled`.
   public nonisolated(nonsending) func isSharedCollection() async throws(SecureStorageError) -> Bool
   {

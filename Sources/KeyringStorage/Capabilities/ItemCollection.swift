@@ -17,8 +17,8 @@ public struct ItemCollection: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - label: The label of the collection.
-  ///   - isLocked: `true` if the items of the collection are locked.
-  ///   - isDefault: `true` if the collection is the default one.
+  ///   - isLocked: Whether the items of the collection are locked.
+  ///   - isDefault: Whether the collection is the default one.
   public init(label: String, isLocked: Bool, isDefault: Bool) {
     self.label = label
     self.isLocked = isLocked

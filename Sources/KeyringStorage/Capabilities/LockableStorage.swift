@@ -4,8 +4,7 @@ internal import KeyringRuntime
 
 /// A storage that can be locked.
 ///
-/// No secret in a locked storage can be read or written until it's unlocked. Some storages still list their
-/// items.
+/// The secrets of a locked storage can't be read or written. Some storages still list their items.
 ///
 /// Write each operation in the form in which you write the storage. It gets the other form.
 ///
@@ -21,12 +20,16 @@ public protocol LockableStorage: SecureStorage {
   /// - Throws: The error of the storage.
   func lock() throws(SecureStorageError)
 
-  /// Unlocks the storage, and prompts the user if necessary.
+  /// Unlocks the storage, with a prompt where that's necessary.
   ///
-  /// - Throws: `.locked` if the user may not be prompted, or `.userCanceled` if the user declines.
+  /// - Throws: `.locked` where prompts aren't allowed, or `.userCanceled`.
   func unlock() throws(SecureStorageError)
 
-  /// Returns `true` if the storage is locked.
+  /// Returns `true` for a locked storage.
+  ///
+  /// ```swift
+  /// if try storage.isLocked() { try storage.unlock() }
+  /// ```
   ///
   /// - Returns: `true` for a locked storage.
   /// - Throws: The error of the storage.
@@ -44,7 +47,7 @@ public protocol LockableStorage: SecureStorage {
   /// - Throws: The errors of the form that blocks, or `.canceled`.
   nonisolated(nonsending) func unlockWithoutBlocking() async throws(SecureStorageError)
 
-  /// Returns `true` if the storage is locked, suspending the task.
+  /// Returns `true` for a locked storage, suspending the task.
   ///
   /// - Returns: `true` for a locked storage.
   /// - Throws: The errors of the form that blocks, or `.canceled`.
@@ -62,14 +65,14 @@ extension LockableStorage {
     try await lockWithoutBlocking()
   }
 
-  /// Unlocks the storage, and prompts the user if necessary.
+  /// Unlocks the storage, with a prompt where that's necessary.
   ///
   /// - Throws: The errors of the form that blocks, or `.canceled`.
   public nonisolated(nonsending) func unlock() async throws(SecureStorageError) {
     try await unlockWithoutBlocking()
   }
 
-  /// Returns `true` if the storage is locked.
+  /// Returns `true` for a locked storage.
   ///
   /// - Returns: `true` for a locked storage.
   /// - Throws: The errors of the form that blocks, or `.canceled`.

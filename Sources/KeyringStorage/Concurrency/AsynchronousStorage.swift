@@ -5,8 +5,8 @@ internal import KeyringRuntime
 /// A storage that is written with `async` and `await`.
 ///
 /// You write the operations whose names end in `WithoutBlocking`. A synchronous operation runs the same code
-/// to its end on the calling thread. It needs no other thread for that, because the code runs on an executor
-/// that uses the calling thread.
+/// to its end on the calling thread. The calling thread is enough for that: the code runs on an executor that
+/// uses it.
 ///
 /// The code that you await must not need the calling thread for anything else. For example, a storage that
 /// gets its answers on an event loop's thread can't be called synchronously on that thread. Child tasks of a

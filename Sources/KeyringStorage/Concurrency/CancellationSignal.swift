@@ -2,11 +2,11 @@
 
 internal import KeyringRuntime
 
-/// A signal that tells a storage during a synchronous call that the result is no longer needed.
+/// A signal that tells a storage during a synchronous call that its result is unwanted.
 ///
 /// An `await` on a ``BlockingStorage`` runs the synchronous operation on a thread of the library's thread
-/// pool. If the task is cancelled, the operation learns of it through ``current``. A storage that waits for
-/// something ends the wait and throws `.canceled`.
+/// pool. The operation learns of a cancelled task through ``current``. A storage that waits for something
+/// ends the wait and throws `.canceled`.
 ///
 /// ```swift
 /// guard let signal = CancellationSignal.current else { return device.wait() }

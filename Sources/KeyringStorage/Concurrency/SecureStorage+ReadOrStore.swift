@@ -66,7 +66,8 @@ extension SecureStorage {
 
 /// The attempts to add an item that others add and remove at the same time.
 ///
-/// If a storage has no atomic "create if absent", two processes may both find the other's item and remove their own.
+/// In a storage whose "create if absent" isn't atomic, two processes may both find the other's item and
+/// remove their own.
 private struct Attempts {
   static let reason = "Other programs kept adding and removing the same item."
   private static let longestTime = Duration.seconds(30)

@@ -9,8 +9,12 @@ extension SecureStorage {
   ///
   /// For a storage that uses several others, it's the name of the one that the item is in.
   ///
+  /// ```swift
+  /// print(try storage.origin(of: key) ?? "absent")
+  /// ```
+  ///
   /// - Parameter key: The key to look for.
-  /// - Returns: The name of the storage that the item is in, or `nil` if there is no item.
+  /// - Returns: The name of the storage that the item is in, or `nil` for an absent item.
   /// - Throws: The error of the storage.
   public func origin(of key: ItemKey) throws(SecureStorageError) -> String? {
     try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
@@ -23,7 +27,7 @@ extension SecureStorage {
   /// For a storage that uses several others, it's the name of the one that the item is in.
   ///
   /// - Parameter key: The key to look for.
-  /// - Returns: The name of the storage that the item is in, or `nil` if there is no item.
+  /// - Returns: The name of the storage that the item is in, or `nil` for an absent item.
   /// - Throws: The errors of the form that blocks, or `.canceled`.
   public nonisolated(nonsending) func origin(
     of key: ItemKey
@@ -31,7 +35,7 @@ extension SecureStorage {
     try await originWithoutBlocking(of: key)
   }
 
-  /// Returns the name of this storage if it has the item.
+  /// Returns the name of this storage for an item that it has.
   public nonisolated(nonsending) func originWithoutBlocking(
     of key: ItemKey
   ) async throws(SecureStorageError) -> String? {

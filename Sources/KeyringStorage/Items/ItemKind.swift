@@ -32,7 +32,7 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable, CustomStringConver
       ? "org.gnome.keyring.NetworkPassword" : "org.freedesktop.Secret.Generic"
   }
 
-  /// Returns `true` if the names of two kinds have the same bytes.
+  /// Compares the names of two kinds, byte for byte.
   public static func == (lhs: ItemKind, rhs: ItemKind) -> Bool {
     lhs.rawValue.hasSameBytes(rhs.rawValue)
   }

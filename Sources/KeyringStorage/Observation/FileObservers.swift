@@ -22,7 +22,7 @@ package final class FileObservers: Sendable {
 
   /// Collects one event when changes begin to go unnoticed, and once when they no longer do.
   ///
-  /// Changes go unnoticed if the file can't be read or can't be watched.
+  /// Changes of a file that can't be read, or can't be watched, go unnoticed.
   ///
   /// - Parameters:
   ///   - isReadable: `true` if the file can be read.

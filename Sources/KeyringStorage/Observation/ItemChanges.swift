@@ -2,7 +2,7 @@
 
 /// The changes of a storage's items, as they happen, from ``ObservableStorage/changes(matching:)``.
 ///
-/// Read the stream in one place only. It ends when a task that waits for the next change is cancelled.
+/// Read the stream in one place. It ends with the cancellation of a task that waits for the next change.
 ///
 /// ```swift
 /// for await change in try await storage.changes() { print(change.key) }
@@ -19,13 +19,13 @@ public struct ItemChanges: AsyncSequence, Sendable {
 
     /// Waits for the next change.
     ///
-    /// - Returns: The change, or `nil` if the task was cancelled.
+    /// - Returns: The change, or `nil` in a cancelled task.
     public mutating func next() async -> ItemChange? { await subscription.next() }
 
     /// Waits for the next change.
     ///
     /// - Parameter actor: The actor that the caller is isolated to.
-    /// - Returns: The change, or `nil` if the task was cancelled.
+    /// - Returns: The change, or `nil` in a cancelled task.
     /// - Throws: Nothing.
     public mutating func next(
       isolation actor: isolated (any Actor)?
@@ -91,8 +91,8 @@ public struct ItemChanges: AsyncSequence, Sendable {
 extension ObservableStorage {
   /// Returns a stream of the changes to items from now on, by any program.
   ///
-  /// Changes wait in the stream until you read them. If you read slowly, you get one change for each item, which may be
-  /// the removal of an item that you weren't notified of before.
+  /// Changes wait in the stream until you read them. A slow reader gets one change for each item, perhaps the
+  /// removal of an item that it wasn't notified of before.
   ///
   /// ```swift
   /// for await change in try await storage.changes(matching: .service("org.example.app")) {
@@ -103,9 +103,9 @@ extension ObservableStorage {
   /// - Parameter query: The items whose changes to report. An item is compared by its key alone, so a query
   ///   with a label, times or a limit is refused, and attributes that aren't parts of a key match no item. An
   ///   empty query matches all items.
-  /// - Returns: The changes. The stream ends if the task that reads it is cancelled.
-  /// - Throws: `.invalidArgument` if a key alone can't answer the query, `.canceled` if the task is
-  ///   cancelled, or another error if the storage can't be observed.
+  /// - Returns: The changes. The stream ends with the task that reads it.
+  /// - Throws: `.invalidArgument` for a query that needs more than a key, `.canceled`, or another error of
+  ///   the storage.
   public nonisolated(nonsending) func changes(
     matching query: ItemQuery = ItemQuery()
   ) async throws(SecureStorageError) -> ItemChanges {

@@ -13,28 +13,33 @@ internal import KeyringRuntime
 /// }
 /// ```
 public protocol ObservableStorage: SecureStorage {
-  /// The time for which a cache keeps an item if the program doesn't choose another time.
+  /// The time for which a cache keeps an item by default.
   ///
-  /// It's `nil` if the storage reports every change, which is the default. Otherwise, a change that isn't
-  /// reported takes effect after this time.
+  /// It's `nil` for a storage that reports every change, the default. An unreported change of another storage
+  /// takes effect after this time.
   var cacheLifetime: Duration? { get }
 
-  /// Observes the items, and calls a closure for every event, without unlocking anything or asking the
-  /// user.
+  /// Observes the items, and calls a closure for every event. It unlocks nothing, and asks nothing.
   ///
-  /// The storage reports each change once, in the order in which they were made, or several quick ones of
-  /// an item as one. Changes during an interruption come between ``StorageEvent/interrupted`` and
-  /// ``StorageEvent/resumed``, or after an unlock if the storage is locked.
+  /// The storage reports each change once, in the order in which they were made, or several quick ones of an
+  /// item as one. Changes during an interruption come between ``StorageEvent/interrupted`` and
+  /// ``StorageEvent/resumed``, those of a locked storage after an unlock.
+  ///
+  /// ```swift
+  /// let subscription = try storage.observe(.service("org.example.app")) { event in
+  ///   if case .changed(let change) = event { print(change) }
+  /// }
+  /// ```
   ///
   /// - Parameters:
   ///   - query: The items whose changes to report by key. An item is compared by its key alone, as in
-  ///     ``ItemQuery/matches(_:)``. Pass `nil` if you don't need any keys. The storage can then report
-  ///     ``StorageEvent/mayHaveChanged(_:)`` instead, which costs less. The storage may report more keys
-  ///     than you ask for.
-  ///   - observer: The closure to call, soon after each event, on a thread of the library's own, and on only one at a
-  ///     time. It may use the storage, and it may wait. Nobody waits for it, and it delays only its own later events. If
-  ///     ten thousand of them wait, they become ``StorageEvent/mayHaveChanged(_:)`` of any item. A storage of your own
-  ///     adds the closure to an ``ObserverList``, which does all this.
+  ///     ``ItemQuery/matches(_:)``. Pass `nil` to do without keys. The storage can then report
+  ///     ``StorageEvent/mayHaveChanged(_:)`` instead, which costs less. The storage may report more keys than
+  ///     you ask for.
+  ///   - observer: The closure to call, soon after each event, on a thread of the library's own, and on only
+  ///     one at a time. It may use the storage, and it may wait. Nobody waits for it, and it delays its own
+  ///     later events alone. Above ten thousand, they become ``StorageEvent/mayHaveChanged(_:)`` of any item.
+  ///     A storage of your own adds the closure to an ``ObserverList``, which does all this.
   /// - Returns: A subscription that ends the observation, at the latest when it's released.
   /// - Throws: The error of the storage.
   func observe(
@@ -44,7 +49,7 @@ public protocol ObservableStorage: SecureStorage {
   /// Observes the items, suspending the task.
   ///
   /// - Parameters:
-  ///   - query: The items whose changes to report by key, or `nil` if you don't need any keys.
+  ///   - query: The items whose changes to report by key, or `nil` to do without keys.
   ///   - observer: The closure to call.
   /// - Returns: A subscription that ends the observation, at the latest when it's released.
   /// - Throws: The errors of the form that blocks, or `.canceled`.
@@ -64,10 +69,10 @@ extension Duration {
 }
 
 extension SecureStorage {
-  /// Returns the same storage if it can report changes.
+  /// Returns the same storage, as one that can report changes.
   ///
   /// - Returns: The storage.
-  /// - Throws: `.notObservable` if it can't.
+  /// - Throws: `.notObservable` for any other storage.
   package func observable() throws(SecureStorageError) -> any ObservableStorage {
     if let storage = self as? any ObservableStorage { return storage }
     throw error(.notObservable, during: .observe)
@@ -104,8 +109,9 @@ extension ObservableStorage {
   /// Observes the items for the library itself.
   ///
   /// - Parameters:
-  ///   - query: The items whose changes to report by key, or `nil` if you don't need any keys.
-  ///   - observer: The closure to call in the middle of a write. It returns at once, and doesn't use the storage.
+  ///   - query: The items whose changes to report by key, or `nil` to do without keys.
+  ///   - observer: The closure to call in the middle of a write. It returns at once, and leaves the storage
+  ///     alone.
   /// - Returns: The subscription.
   /// - Throws: The errors of the observation.
   package func observeForLibrary(
@@ -119,8 +125,9 @@ extension ObservableStorage {
   /// Observes the items for the library itself, suspending the task.
   ///
   /// - Parameters:
-  ///   - query: The items whose changes to report by key, or `nil` if you don't need any keys.
-  ///   - observer: The closure to call in the middle of a write. It returns at once, and doesn't use the storage.
+  ///   - query: The items whose changes to report by key, or `nil` to do without keys.
+  ///   - observer: The closure to call in the middle of a write. It returns at once, and leaves the storage
+  ///     alone.
   /// - Returns: The subscription.
   /// - Throws: The errors of the observation.
   package nonisolated(nonsending) func observeForLibraryWithoutBlocking(

@@ -60,8 +60,7 @@ struct CollectionTrial: ContractTrial {
 
   /// Expects that there are no items.
   ///
-  /// Some storages can't distinguish a collection that doesn't exist from one that is closed. Their error
-  /// is accepted too.
+  /// Some storages can't distinguish an absent collection from a closed one. Their error is accepted too.
   private func expectNothing(in storage: some CollectionStorage, _ otherwise: String) throws {
     do {
       try expect(storage.items(matching: .service(service)).isEmpty, otherwise)

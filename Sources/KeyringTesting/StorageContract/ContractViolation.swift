@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An error that says that a storage doesn't comply with a rule.
+/// An error that says that a storage breaks a rule.
 public struct ContractViolation: Error {
   /// The case that failed.
   public let rule: StorageContract

@@ -45,10 +45,10 @@ extension StorageContract {
   ///   - unlock: The closure that unlocks the storage again. By default, it calls the storage's `unlock()`.
   ///   - restart: The closure that ends the backend in the given way and starts it again with what it has on
   ///     disk. It returns a storage that has nothing left in memory, to which the case then goes on. The
-  ///     closure isn't asked for an end that the storage's `durability` doesn't include. Without it, the cases
-  ///     of rule 13 fail, unless the storage is temporary.
-  /// - Throws: A ``ContractViolation``, also if the storage throws an error that the rule doesn't allow, or
-  ///   the error of `unlock` or `restart`.
+  ///     closure is asked for the ends that the storage's `durability` includes. The cases of rule 13 need it
+  ///     for any storage but a temporary one.
+  /// - Throws: A ``ContractViolation``, also for an error of the storage that the rule forbids, or the error
+  ///   of `unlock` or `restart`.
   public func verify(
     _ storage: any SecureStorage,
     unlock: @Sendable (any LockableStorage) throws -> Void = { try $0.unlock() },

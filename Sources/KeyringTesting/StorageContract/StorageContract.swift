@@ -35,9 +35,9 @@ public enum StorageContract: String, CaseIterable, Sendable {
   case savingReplacesOne
   /// Adding an item that exists is refused and leaves the item unchanged.
   case addRefusesPresent
-  /// Updating an item that doesn't exist is refused and creates none.
+  /// Updating an absent item is refused, and leaves it absent.
   case updateRefusesAbsent
-  /// Keys that differ in their kind, in any part or in their schema never affect each other's items.
+  /// Keys that differ in their kind, in any part or in their schema leave each other's items alone.
   case keysNeverCollide
   /// Invalid arguments are refused before anything is stored.
   case invalidArgumentsAreRefused
@@ -90,7 +90,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
   case labelChangesAlone
   /// Items can be found by their attributes.
   case attributesAreSearchable
-  /// A label, a kind, and times narrow a search, which is case-sensitive unless the query says otherwise.
+  /// A label, a kind, and times narrow a search, which is case-sensitive by default.
   case queriesNarrowDown
   /// A comment is stored and changes alone, and an item reports whether it's locked.
   case commentsAndLocksAreMetadata
@@ -100,7 +100,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
   case limitedQueriesAreTheBeginning
 
   // Rule 8: no secret is shown.
-  /// Items, values, and the storage never show a secret, regardless of how they're printed.
+  /// Items, values, and the storage hide a secret, however they're printed.
   case secretsAreNotShown
 
   // Rule 9: any number of threads can use a storage at the same time.
@@ -116,11 +116,11 @@ public enum StorageContract: String, CaseIterable, Sendable {
   // Rule 10: every call ends.
   /// A call that is cancelled before it begins does nothing.
   case canceledCallsAreNotMade
-  /// A query reports its progress while it runs and never afterwards.
+  /// A query reports its progress during its run.
   case progressEndsWithItsQuery
 
   // Rule 11: observers get each change once, with its kind, and nobody waits for them.
-  /// Creations, replacements, and removals are reported once each, and nothing else is.
+  /// Exactly the creations, replacements, and removals are reported, once each.
   ///
   /// Requires an ``/KeyringStorage/ObservableStorage``.
   case changesAreReportedOnce
@@ -132,7 +132,8 @@ public enum StorageContract: String, CaseIterable, Sendable {
   ///
   /// Requires an ``/KeyringStorage/ObservableStorage``.
   case observersMayUseTheStorage
-  /// Reads, writes and other observers wait for no observer, which is notified of the changes in their order afterwards.
+  /// A slow observer delays no read, write or other observer, and is notified of the changes in their order
+  /// afterwards.
   ///
   /// Requires an ``/KeyringStorage/ObservableStorage``.
   case nobodyWaitsForObservers
@@ -142,7 +143,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
   ///
   /// Requires a ``/KeyringStorage/LockableStorage``.
   case absentMeansUnlocked
-  /// An item that appears while an addition waits for the user isn't replaced.
+  /// An item that appears while an addition waits for the user stays as it is.
   ///
   /// Requires a ``/KeyringStorage/LockableStorage``.
   case addingNeverReplaces
@@ -150,18 +151,18 @@ public enum StorageContract: String, CaseIterable, Sendable {
   // Rule 13: what was acknowledged is there after the backend has restarted.
   /// A new item is complete after a restart, as often as its durability promises.
   ///
-  /// Requires a way to restart the backend, unless the storage is
-  /// ``/KeyringStorage/StorageDurability/temporary``.
+  /// Requires a way to restart the backend of any storage but a
+  /// ``/KeyringStorage/StorageDurability/temporary`` one.
   case newItemsAreDurable
   /// A changed value, label, attribute, expiry, or login is there after a restart.
   ///
-  /// Requires a way to restart the backend, unless the storage is
-  /// ``/KeyringStorage/StorageDurability/temporary``.
+  /// Requires a way to restart the backend of any storage but a
+  /// ``/KeyringStorage/StorageDurability/temporary`` one.
   case changesAreDurable
   /// A removed item stays absent after a restart, and no other item is lost with it.
   ///
-  /// Requires a way to restart the backend, unless the storage is
-  /// ``/KeyringStorage/StorageDurability/temporary``.
+  /// Requires a way to restart the backend of any storage but a
+  /// ``/KeyringStorage/StorageDurability/temporary`` one.
   case removalsAreDurable
 
   // Rule 15: an item that says more about itself is another item, and is listed.
@@ -174,7 +175,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
   /// It holds for a storage whose `readsOneVersion` is `true`.
   case callsReadOneVersion
 
-  /// A capability that not every storage has, or a part of a test that not every one has.
+  /// A capability that some storages have, or a part that some tests have.
   package enum Requirement { case locking, collections, observation, restart }
 
   /// An end of the backend of a storage.
