@@ -128,17 +128,31 @@ public final class ObserverList: Sendable {
   ///   - event: The event.
   ///   - source: The number of the source.
   package func report(_ event: StorageEvent, from source: Int) {
-    state.withLock { state in
-      let isNews =
-        switch event {
-        case .interrupted:
-          state.interrupted.insert(source).inserted && state.interrupted.count == 1
-        case .resumed: state.interrupted.remove(source) != nil && state.interrupted.isEmpty
-        default: true
-        }
-      if isNews { state.collect(event) }
+    switch event {
+    case .interrupted: changeInterruptions { $0.insert(source) }
+    case .resumed: changeInterruptions { $0.remove(source) }
+    default: collect(event)
     }
     deliver()
+  }
+
+  /// Whether a source is interrupted.
+  package var isInterrupted: Bool { state.withLock { !$0.interrupted.isEmpty } }
+
+  /// Changes which sources are interrupted, and collects an event as the first one begins or the last one ends.
+  ///
+  /// - Parameter change: The closure that changes the numbers of the sources.
+  /// - Returns: `true` for a change that has an event.
+  @discardableResult
+  package func changeInterruptions<Result>(_ change: (inout Set<Int>) -> Result) -> Bool {
+    state.withLock { state in
+      let wasInterrupted = !state.interrupted.isEmpty
+      _ = change(&state.interrupted)
+      let isInterrupted = !state.interrupted.isEmpty
+      if wasInterrupted == isInterrupted { return false }
+      state.collect(isInterrupted ? .interrupted : .resumed)
+      return true
+    }
   }
 
   // MARK: - Delivery
