@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Keyring
+public import Keyring
 internal import KeyringRuntime
 public import KeyringStorage
 

@@ -7,7 +7,7 @@ internal import Dispatch
 internal import Foundation
 
 extension Platform {
-  /// Indicates whether the program has more rights than the caller, who has chosen its environment.
+  /// Whether the program has more rights than the caller, who has chosen its environment.
   package static var hasMoreRightsThanCaller: Bool { issetugid() != 0 }
 
   /// The variables of the environment, the last of which `nil` follows.
@@ -15,16 +15,16 @@ extension Platform {
     _NSGetEnviron().pointee
   }
 
-  /// The identifier of the app's bundle, or `nil` for a program without one.
+  /// The identifier of the app's bundle, if any.
   package static var bundleIdentifier: String? { Bundle.main.bundleIdentifier }
 
-  /// A clock that can only go forward, is read quickly, and is up to 10 ms behind.
+  /// A clock that always goes forward, is read quickly, and is up to 10 ms behind.
   @inlinable package static var coarseClock: clockid_t { CLOCK_MONOTONIC }
 
-  /// The signals that don't end a program by default, and that other systems don't have.
+  /// The harmless signals of this system alone.
   package static var harmlessSignals: [Int32] { [SIGIO, SIGINFO] }
 
-  /// Overwrites memory with zeros, which the optimizer doesn't remove.
+  /// Overwrites memory with zeros that the optimizer keeps.
   @inlinable package static func zeroize(_ baseAddress: UnsafeMutableRawPointer, _ count: Int) {
     memset_s(baseAddress, count, 0, count)
   }
@@ -33,10 +33,10 @@ extension Platform {
 // MARK: - Files
 
 extension Platform {
-  /// The flags of open(2) for a directory on the way to a file, which the user may not be allowed to list.
+  /// The flags of open(2) for a directory on the way to a file, listable or not.
   package static var passing: Int32 { O_DIRECTORY | O_NOFOLLOW }
 
-  /// The flag of open(2) for a new file without a name, or `nil` if there can't be one.
+  /// The flag of open(2) for a new file that has no name, on systems that know such files.
   package static var unnamed: Int32? { nil }
 }
 
@@ -64,7 +64,7 @@ package final class ThreadSignal: Sendable {
 
   package init() {}
 
-  /// Waits until the signal is sent, or until a moment, in microseconds of the monotonic clock.
+  /// Waits for the signal, or for a moment in microseconds of the monotonic clock.
   package func wait(until moment: Int64?) {
     let end = moment.map { DispatchTime(uptimeNanoseconds: UInt64(max(0, $0)) * 1000) }
     _ = semaphore.wait(timeout: end ?? .distantFuture)

@@ -11,22 +11,22 @@
 #endif
 
 extension Platform {
-  /// Indicates whether the program has more rights than the caller, who has chosen its environment.
+  /// Whether the program has more rights than the caller, who has chosen its environment.
   package static var hasMoreRightsThanCaller: Bool { swift_keyring_has_more_rights() != 0 }
 
   /// The variables of the environment, the last of which `nil` follows.
   package static var environment: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? { environ }
 
-  /// The identifier of the app's bundle, or `nil` for a program without one.
+  /// The identifier of the app's bundle, if any.
   package static var bundleIdentifier: String? { nil }
 
-  /// A clock that can only go forward, is read quickly, and is up to 10 ms behind.
+  /// A clock that always goes forward, is read quickly, and is up to 10 ms behind.
   @inlinable package static var coarseClock: clockid_t { CLOCK_MONOTONIC_COARSE }
 
-  /// The signals that don't end a program by default, and that other systems don't have.
+  /// The harmless signals of this system alone.
   package static var harmlessSignals: [Int32] { [] }
 
-  /// Overwrites memory with zeros, which the optimizer doesn't remove.
+  /// Overwrites memory with zeros that the optimizer keeps.
   @inlinable package static func zeroize(_ baseAddress: UnsafeMutableRawPointer, _ count: Int) {
     explicit_bzero(baseAddress, count)
   }
@@ -35,12 +35,12 @@ extension Platform {
 // MARK: - Files
 
 extension Platform {
-  /// The flags of open(2) for a directory on the way to a file, which the user may not be allowed to list.
+  /// The flags of open(2) for a directory on the way to a file, listable or not.
   ///
-  /// The first is O_PATH, which Swift doesn't import.
+  /// The first is O_PATH, which is missing in Swift's import.
   package static var passing: Int32 { 0o1000_0000 | O_DIRECTORY | O_NOFOLLOW }
 
-  /// The flag of open(2) for a new file without a name, or `nil` if there can't be one.
+  /// The flag of open(2) for a new file that has no name, on systems that know such files.
   package static var unnamed: Int32? {
     #if canImport(Glibc)
     // Swift imports O_TMPFILE only under this name.
@@ -75,10 +75,10 @@ extension Platform {
 
 /// A signal that ends the current wait for it, or the next one.
 ///
-/// It's made for one waiting thread. If several threads wait, it ends the wait of one of them.
+/// It's made for one waiting thread. Of several threads that wait, it wakes one.
 ///
-/// On Linux, a semaphore of Dispatch waits until a moment of the clock with the date. If that clock is set back
-/// in the meantime, the wait takes that much longer.
+/// On Linux, a semaphore of Dispatch waits until a moment of the clock with the date. A clock that is set
+/// back in the meantime makes the wait that much longer.
 package final class ThreadSignal: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -100,7 +100,7 @@ package final class ThreadSignal: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Waits until the signal is sent, or until a moment, in microseconds of the monotonic clock.
+  /// Waits for the signal, or for a moment in microseconds of the monotonic clock.
   package func wait(until moment: Int64?) {
     pthread_mutex_lock(mutex)
     var status: Int32 = 0

@@ -2,6 +2,6 @@
 
 /// The differences between systems, each of which has a file beside this one.
 ///
-/// What only one system has, such as inotify, is where it's used. Windows, Android and WebAssembly have no file yet, so
-/// the package doesn't compile there.
+/// What one system alone has, such as inotify, is where it's used. Windows, Android and WebAssembly are still
+/// missing, so the package fails to compile there.
 package enum Platform {}

@@ -4,36 +4,34 @@
 // names, with `await`.
 
 extension SecureStorage {
-  /// Stores an item under its key, without blocking the task's thread.
+  /// Stores an item under its key, suspending the task.
   ///
   /// - Parameters:
   ///   - item: The key, and the parts to store under it.
   ///   - mode: The save mode.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The item
-  ///   may have been stored by then.
+  /// - Throws: The errors of the form that blocks, or `.canceled`. The item may have been stored by then.
   public nonisolated(nonsending) func save(_ item: SecureItem, mode: SaveMode)
     async throws(SecureStorageError)
   {
     try await saveWithoutBlocking(item, mode: mode)
   }
 
-  /// Finds items, newest first, without blocking the task's thread.
+  /// Finds items, newest first, suspending the task.
   ///
   /// - Parameter query: The conditions for the items, and the parts to fetch.
   /// - Returns: The items that were found.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   public nonisolated(nonsending) func items(matching query: ItemQuery)
     async throws(SecureStorageError) -> [SecureItem]
   {
     try await itemsWithoutBlocking(matching: query)
   }
 
-  /// Removes items permanently, without blocking the task's thread.
+  /// Removes items permanently, suspending the task.
   ///
   /// - Parameter query: The conditions for the items. It must name a key, an attribute, or a label.
   /// - Returns: The number of items that were removed.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. Items may
-  ///   have been removed by then.
+  /// - Throws: The errors of the form that blocks, or `.canceled`. Items may have been removed by then.
   @discardableResult
   public nonisolated(nonsending) func removeItems(matching query: ItemQuery)
     async throws(SecureStorageError) -> Int
@@ -41,24 +39,24 @@ extension SecureStorage {
     try await removeItemsWithoutBlocking(matching: query)
   }
 
-  /// Finds the items stored under keys, without blocking the task's thread.
+  /// Finds the items stored under keys, suspending the task.
   ///
   /// - Parameters:
   ///   - keys: The keys to look for.
   ///   - details: The parts of the items to fetch.
   /// - Returns: The items that were found, by key.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   public nonisolated(nonsending) func items(
     for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     try await itemsWithoutBlocking(for: keys, details: details)
   }
 
-  /// Returns `true` if an item is stored under a key, without fetching its secret.
+  /// Looks for an item under a key, and leaves its secret alone.
   ///
   /// - Parameter key: The key of the item.
-  /// - Returns: `true` if there is such an item.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Returns: `true` for a present item.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   public nonisolated(nonsending) func exists(_ key: ItemKey) async throws(SecureStorageError)
     -> Bool
   {
@@ -70,8 +68,8 @@ extension SecureStorage {
   /// - Parameters:
   ///   - key: The key of the item.
   ///   - details: The parts of the item to fetch.
-  /// - Returns: The item, or `nil` if there is none.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Returns: The item, or `nil` for an absent one.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   public nonisolated(nonsending) func item(
     for key: ItemKey, details: ItemQuery.Details = .all
   ) async throws(SecureStorageError) -> SecureItem? {
@@ -80,12 +78,11 @@ extension SecureStorage {
 
   /// Removes the item stored under a key.
   ///
-  /// If another program has an item of the same name, the next read finds that one.
+  /// The next read may find another program's item of the same name.
   ///
   /// - Parameter key: The key of the item.
-  /// - Returns: `true` if there was one.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The item
-  ///   may have been removed by then.
+  /// - Returns: `true` for an item that was there.
+  /// - Throws: The errors of the form that blocks, or `.canceled`. The item may have been removed by then.
   @discardableResult
   public nonisolated(nonsending) func remove(_ key: ItemKey) async throws(SecureStorageError)
     -> Bool
@@ -96,8 +93,8 @@ extension SecureStorage {
   /// Reads a secret without decoding it.
   ///
   /// - Parameter key: The key of the item.
-  /// - Returns: The secret, or `nil` if there is none.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Returns: The secret, or `nil` for an absent item.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   public nonisolated(nonsending) func secret(for key: ItemKey) async throws(SecureStorageError)
     -> Secret?
   {
@@ -107,8 +104,8 @@ extension SecureStorage {
   /// Reads a password.
   ///
   /// - Parameter key: The key of the item.
-  /// - Returns: The password, or `nil` if there is none.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Returns: The password, or `nil` for an absent item.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   public nonisolated(nonsending) func password(for key: ItemKey) async throws(SecureStorageError)
     -> String?
   {
@@ -121,8 +118,7 @@ extension SecureStorage {
   ///   - password: The password, or `nil` to remove the item.
   ///   - key: The key of the item.
   ///   - mode: The save mode.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The change
-  ///   may have been made by then.
+  /// - Throws: The errors of the form that blocks, or `.canceled`. The change may have been made by then.
   public nonisolated(nonsending) func setPassword(
     _ password: String?, for key: ItemKey, mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {

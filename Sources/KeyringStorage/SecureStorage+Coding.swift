@@ -6,7 +6,7 @@ extension SecureStorage {
   /// - Parameters:
   ///   - key: The key of the item.
   ///   - coding: The coding of the value.
-  /// - Returns: The value, or `nil` if there is no such item.
+  /// - Returns: The value, or `nil` for an absent item.
   /// - Throws: `.undecodable`, or another error if the storage can't be read.
   // Inlined, so that the compiler can specialize it if it knows the type of the value.
   @inlinable @inline(__always)
@@ -29,7 +29,7 @@ extension SecureStorage {
   ///   - key: The key of the item.
   ///   - coding: The coding of the value.
   ///   - mode: The save mode.
-  /// - Throws: `SecureStorageError` if the storage can't be changed.
+  /// - Throws: The error of the storage.
   package func setValue<Value>(
     _ value: Value?, for key: ItemKey, as coding: ItemCoding<Value>,
     mode: SaveMode = .addOrReplace
@@ -41,7 +41,7 @@ extension SecureStorage {
     try save(item(for: key, as: coding, value), mode: mode)
   }
 
-  /// Reads the value stored under a key, and suspends the task while it waits.
+  /// Reads the value stored under a key, suspending the task.
   package nonisolated(nonsending) func value<Value>(
     for key: ItemKey, as coding: ItemCoding<Value>
   ) async throws(SecureStorageError) -> Value? {
@@ -50,7 +50,7 @@ extension SecureStorage {
     return try coding.value(of: item, from: backendName)
   }
 
-  /// Stores a value under a key, or removes the item, and suspends the task while it waits.
+  /// Stores a value under a key, or removes the item, suspending the task.
   package nonisolated(nonsending) func setValue<Value>(
     _ value: Value?, for key: ItemKey, as coding: ItemCoding<Value>,
     mode: SaveMode = .addOrReplace

@@ -5,6 +5,13 @@ extension SecureStorage {
   ///
   /// Every storage calls this method before it saves an item.
   ///
+  /// ```swift
+  /// func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+  ///   try validate(item)
+  ///   try write(item, mode)
+  /// }
+  /// ```
+  ///
   /// - Parameter item: The item to save.
   /// - Throws: `.invalidArgument`, with the name of the argument.
   public func validate(_ item: SecureItem) throws(SecureStorageError) {
@@ -33,6 +40,10 @@ extension SecureStorage {
   ///
   /// A query is invalid if it can't match any item. For a removal, it's also invalid if it would remove
   /// every item.
+  ///
+  /// ```swift
+  /// try validate(query, for: .read)
+  /// ```
   ///
   /// - Parameters:
   ///   - query: The query.
@@ -68,7 +79,7 @@ extension SecureStorage {
     try ArgumentCheck(storage: self, operation: operation).key(key)
   }
 
-  /// Returns `true` if a key can be looked for.
+  /// Returns `true` for a key that can be looked for.
   ///
   /// The key of another program's item may have names that no other item can have.
   package func canLookFor(_ key: ItemKey) -> Bool {
@@ -92,11 +103,15 @@ extension SecureStorage {
     try ArgumentCheck(storage: self, operation: operation).text(label, "label")
   }
 
-  /// Returns the secret of a new item, or throws an error if it has none.
+  /// Returns the secret of a new item, which has to have one.
+  ///
+  /// ```swift
+  /// let secret = if let secret = item.secret ?? old?.secret { secret } else { try requireSecret(item) }
+  /// ```
   ///
   /// - Parameter item: The item to save, which isn't stored yet.
   /// - Returns: The secret of the item.
-  /// - Throws: `.invalidArgument` if the item has no secret.
+  /// - Throws: `.invalidArgument` for an item that has no secret.
   public func requireSecret(_ item: SecureItem) throws(SecureStorageError) -> Secret {
     if let secret = item.secret { return secret }
     throw ArgumentCheck(storage: self, operation: .save)
@@ -107,8 +122,8 @@ extension SecureStorage {
 extension SecureItem {
   /// A copy of the item with a label and attributes that every storage accepts.
   ///
-  /// An item of another program may have a "/" in its label, or no label, and attributes that only a
-  /// storage may set.
+  /// An item of another program may have a "/" in its label, or no label, and attributes that are a storage's
+  /// own.
   package var sanitized: SecureItem {
     var item = self
     item.label = label.flatMap { $0.isEmpty ? nil : $0.replacingScalars(by: "-") { $0 == "/" } }

@@ -3,11 +3,15 @@
 // What one does with a single item by its key. Values of other types than passwords have a handle, `StoredValue`.
 
 extension SecureStorage {
-  /// Returns `true` if an item is stored under a key, without fetching its secret.
+  /// Looks for an item under a key, and leaves its secret alone.
+  ///
+  /// ```swift
+  /// if try !storage.exists(key) { try storage.setPassword("s3cret", for: key) }
+  /// ```
   ///
   /// - Parameter key: The key to look for.
-  /// - Returns: `true` if there is such an item.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
+  /// - Returns: `true` for a present item.
+  /// - Throws: The error of the storage.
   public func exists(_ key: ItemKey) throws(SecureStorageError) -> Bool {
     try item(for: key, details: []) != nil
   }
@@ -15,19 +19,19 @@ extension SecureStorage {
   /// Finds the item stored under a key, with all of its parts.
   ///
   /// - Parameter key: The key to look for.
-  /// - Returns: The item, or `nil` if there is none.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
+  /// - Returns: The item, or `nil` for an absent one.
+  /// - Throws: The error of the storage.
   public func item(for key: ItemKey) throws(SecureStorageError) -> SecureItem? {
     try item(for: key, details: .all)
   }
 
   /// Removes the item stored under a key.
   ///
-  /// If another program has an item of the same name, the next read finds that one.
+  /// The next read may find another program's item of the same name.
   ///
   /// - Parameter key: The key of the item.
-  /// - Returns: `true` if there was one.
-  /// - Throws: `SecureStorageError` if the item can't be removed.
+  /// - Returns: `true` for an item that was there.
+  /// - Throws: The error of the storage.
   @discardableResult
   public func remove(_ key: ItemKey) throws(SecureStorageError) -> Bool {
     try removeItems(matching: .key(key)) > 0
@@ -35,20 +39,28 @@ extension SecureStorage {
 
   /// Reads a password.
   ///
+  /// ```swift
+  /// let password = try storage.password(for: .password(service: "org.example.app", account: "me"))
+  /// ```
+  ///
   /// - Parameter key: The key of a generic or an internet password.
-  /// - Returns: The password, or `nil` if there is none.
-  /// - Throws: `.undecodable` if the password isn't text, or another error if the storage can't be read.
+  /// - Returns: The password, or `nil` for an absent item.
+  /// - Throws: `.undecodable` for a password other than text, or another error of the storage.
   public func password(for key: ItemKey) throws(SecureStorageError) -> String? {
     try value(for: key, as: .text)
   }
 
   /// Stores a password, or removes the item.
   ///
+  /// ```swift
+  /// try storage.setPassword("s3cret", for: .password(service: "org.example.app", account: "me"))
+  /// ```
+  ///
   /// - Parameters:
   ///   - password: The password, or `nil` to remove the item.
   ///   - key: The key of a generic or an internet password.
   ///   - mode: The save mode.
-  /// - Throws: `SecureStorageError` if the storage can't be changed.
+  /// - Throws: The error of the storage.
   public func setPassword(
     _ password: String?, for key: ItemKey, mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) {

@@ -26,6 +26,10 @@ public protocol SecureStorage: Sendable {
   /// The promise of what survives the end of the storage's backend.
   ///
   /// The default is ``StorageDurability/afterRestart``.
+  ///
+  /// ```swift
+  /// let durability = StorageDurability.temporary  // in memory
+  /// ```
   var durability: StorageDurability { get }
 
   /// Whether all items that one call finds are of one moment.
@@ -38,11 +42,15 @@ public protocol SecureStorage: Sendable {
   ///
   /// A part of `item` that is `nil` stays as it was: leave out `secret` to change only the label.
   ///
+  /// ```swift
+  /// try storage.save(SecureItem(key: key, secret: Secret("s3cret")), mode: .addOrReplace)
+  /// ```
+  ///
   /// - Parameters:
   ///   - item: The key, and the parts to store under it. A new item needs a secret.
   ///   - mode: The save mode.
-  /// - Throws: `.itemAlreadyExists` or `.itemNotFound`, depending on `mode`; `.invalidArgument` if an
-  ///   argument is refused, before anything is stored; or another error if the item can't be stored.
+  /// - Throws: `.itemAlreadyExists` or `.itemNotFound`, depending on `mode`; `.invalidArgument`, before
+  ///   anything is stored; or another error of the storage.
   func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError)
 
   /// Finds items, newest first.
@@ -50,134 +58,166 @@ public protocol SecureStorage: Sendable {
   /// Each item has the parts that the query asks for. Keyrings keep times in whole seconds, so items that
   /// changed within the same second can be in any order.
   ///
+  /// ```swift
+  /// let query = ItemQuery.service("org.example.app", details: .metadata)
+  /// for item in try storage.items(matching: query) { print(item.label ?? "") }
+  /// ```
+  ///
   /// - Parameter query: The conditions for the items, and the parts to fetch.
-  /// - Returns: The items that were found, or an empty array if there are none.
-  /// - Throws: `SecureStorageError` if the storage can't give an answer, for example because it's locked or
-  ///   unreachable, or because the user dismissed a prompt.
+  /// - Returns: The items that were found, perhaps none.
+  /// - Throws: The reason for a missing answer, such as `.locked`, `.userCanceled` or `.timedOut`.
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem]
 
   /// Finds the item stored under a key.
   ///
-  /// The default implementation finds it like any other item, with `items(matching:)`. Implement this
-  /// method if your storage has a better way.
+  /// The default implementation finds it like any other item, with `items(matching:)`. Write your own for a
+  /// storage that has a better way.
   ///
   /// - Parameters:
   ///   - key: The key to look for.
   ///   - details: The parts of the item to fetch.
-  /// - Returns: The item, or `nil` if there is none.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
+  /// - Returns: The item, or `nil` for an absent one.
+  /// - Throws: The error of the storage.
   func item(
     for key: ItemKey, details: ItemQuery.Details
   ) throws(SecureStorageError) -> SecureItem?
 
   /// Finds the secret stored under a key.
   ///
-  /// The default finds the item with its secret. Implement this method if your storage has a better way.
+  /// The default finds the item with its secret. Write your own for a storage that has a better way.
   ///
   /// - Parameter key: The key to look for.
-  /// - Returns: The secret, or `nil` if there is no item.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
+  /// - Returns: The secret, or `nil` for an absent item.
+  /// - Throws: The error of the storage.
   func secret(for key: ItemKey) throws(SecureStorageError) -> Secret?
 
   /// Finds the items stored under any number of keys.
   ///
-  /// If your storage can find many items at little more than the cost of one, implement this method. The
-  /// default implementation finds the items one after the other.
+  /// The default finds the items one after the other. Write your own for a storage that finds many items at
+  /// little more than the cost of one.
+  ///
+  /// ```swift
+  /// let items = try storage.items(for: [token, login], details: .secret)
+  /// print(items[token]?.secret?.count ?? 0)
+  /// ```
   ///
   /// - Parameters:
   ///   - keys: The keys to look for.
   ///   - details: The parts of the items to fetch.
   /// - Returns: The items that were found, by key.
-  /// - Throws: The same errors as finding a single item.
+  /// - Throws: The errors of finding a single item.
   func items(
     for keys: [ItemKey], details: ItemQuery.Details
   ) throws(SecureStorageError) -> [ItemKey: SecureItem]
 
   /// Removes items permanently.
   ///
-  /// If a matching item stays locked, the removal throws `.locked`. It never succeeds without removing the
-  /// item.
+  /// A matching item that stays locked is an error, `.locked`: a removal that succeeds has removed all of
+  /// them.
+  ///
+  /// ```swift
+  /// let count = try storage.removeItems(matching: .service("org.example.app", kind: .password))
+  /// ```
   ///
   /// - Parameter query: The conditions for the items. It must name a key, an attribute, or a label.
-  /// - Returns: The number of items that were removed, or 0 if there were none.
-  /// - Throws: `.invalidArgument` if the query names nothing, `.locked` if the storage stays locked, or
-  ///   another error if the items can't be removed.
+  /// - Returns: The number of items that were removed.
+  /// - Throws: `.invalidArgument` for a query that names nothing, `.locked`, or another error of the storage.
   @discardableResult
   func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int
 
   // The asynchronous overloads call these requirements. Their names differ from the names that apps call.
   // Otherwise, a blocking method could satisfy an asynchronous requirement.
 
-  /// Stores an item under its key, and suspends the task while it waits.
+  /// Stores an item under its key, suspending the task.
+  ///
+  /// ```swift
+  /// try validate(item)
+  /// try await server.store(item, mode: mode)
+  /// ```
   ///
   /// - Parameters:
   ///   - item: The key, and the parts to store under it. A new item needs a secret.
   ///   - mode: The save mode.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The item
-  ///   may have been stored by then.
+  /// - Throws: The errors of the form that blocks, or `.canceled`. The item may have been stored by then.
   nonisolated(nonsending) func saveWithoutBlocking(
     _ item: SecureItem, mode: SaveMode
   ) async throws(SecureStorageError)
 
-  /// Finds items, newest first, and suspends the task while it waits.
+  /// Finds items, newest first, suspending the task.
+  ///
+  /// ```swift
+  /// try validate(query, for: .read)
+  /// return try await server.find(query)
+  /// ```
   ///
   /// - Parameter query: The conditions for the items, and the parts to fetch.
-  /// - Returns: The items that were found, or an empty array if there are none.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Returns: The items that were found, perhaps none.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   nonisolated(nonsending) func itemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> [SecureItem]
 
-  /// Finds the items stored under keys, and suspends the task while it waits.
+  /// Finds the items stored under keys, suspending the task.
   ///
   /// - Parameters:
   ///   - keys: The keys to look for.
   ///   - details: The parts of the items to fetch.
   /// - Returns: The items that were found, by key.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   nonisolated(nonsending) func itemsWithoutBlocking(
     for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem]
 
-  /// Removes items permanently, and suspends the task while it waits.
+  /// Removes items permanently, suspending the task.
+  ///
+  /// ```swift
+  /// try validate(query, for: .remove)
+  /// return try await server.remove(query)
+  /// ```
   ///
   /// - Parameter query: The conditions for the items. It must name a key, an attribute, or a label.
   /// - Returns: The number of items that were removed.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. Items may
-  ///   have been removed by then.
+  /// - Throws: The errors of the form that blocks, or `.canceled`. Items may have been removed by then.
   nonisolated(nonsending) func removeItemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> Int
 
-  /// Returns the name of the storage that has an item, and suspends the task while it waits.
+  /// Returns the name of the storage that has an item, suspending the task.
   ///
-  /// The default implementation looks for the item, and returns the ``backendName``. Implement this method
-  /// if your storage uses several others.
+  /// The default implementation looks for the item, and returns the ``backendName``. Write your own for a
+  /// storage that uses several others.
   ///
   /// - Parameter key: The key to look for.
-  /// - Returns: The name of the storage that the item is in, or `nil` if there is no item.
-  /// - Throws: `SecureStorageError` if the storage can't be read, or `.canceled` if the task is cancelled.
+  /// - Returns: The name of the storage that the item is in, or `nil` for an absent item.
+  /// - Throws: The error of the storage, or `.canceled`.
   nonisolated(nonsending) func originWithoutBlocking(
     of key: ItemKey
   ) async throws(SecureStorageError) -> String?
 
-  /// Checks whether the storage works, and suggests what to do if it doesn't, without asking the user.
+  /// Checks whether the storage works, and suggests what to do about each failure. The user isn't asked.
   ///
-  /// The default reads from the storage, and with `writing` also writes to it. Implement this method if
-  /// your storage asks the user at each use, or knows more about itself. An ``AsynchronousStorage``
-  /// implements ``diagnoseWithoutBlocking(writing:)`` instead.
+  /// The default reads from the storage, and with `writing` also writes to it. Write your own for a storage
+  /// that asks the user at each use, or knows more about itself. An ``AsynchronousStorage`` implements
+  /// ``diagnoseWithoutBlocking(writing:)`` instead.
   ///
-  /// - Parameter writing: If `true`, the check stores an item, reads it, and removes it again. If `false`,
-  ///   it changes nothing.
+  /// ```swift
+  /// func diagnose(writing: Bool) -> StorageDiagnosis {
+  ///   var diagnosis = StorageDiagnosis(of: backendName)
+  ///   diagnosis.add("file", path)
+  ///   if writing { diagnosis.probeWriting(in: self) }
+  ///   return diagnosis
+  /// }
+  /// ```
+  ///
+  /// - Parameter writing: Whether the check stores an item, reads it, and removes it again.
   /// - Returns: The findings.
   func diagnose(writing: Bool) -> StorageDiagnosis
 
-  /// Checks whether the storage works, and suspends the task while it waits.
+  /// Checks whether the storage works, suspending the task.
   ///
-  /// - Parameter writing: If `true`, the check stores an item, reads it, and removes it again. If `false`,
-  ///   it changes nothing.
+  /// - Parameter writing: Whether the check stores an item, reads it, and removes it again.
   /// - Returns: The findings.
-  /// - Throws: `.canceled` if the task is cancelled.
+  /// - Throws: `.canceled`, with the task.
   nonisolated(nonsending) func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis
@@ -193,7 +233,7 @@ extension SecureStorage {
   /// The promise of nearly every storage: what it has acknowledged survives a restart.
   public var durability: StorageDurability { .afterRestart }
 
-  /// No promise, because the default implementation finds the items one after the other.
+  /// No promise: the default finds the items one after the other.
   public var readsOneVersion: Bool { false }
 
   /// Finds the items stored under keys, one after the other.

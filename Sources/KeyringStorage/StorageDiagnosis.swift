@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The findings about a storage: whether it works here, and if not, what to do about it.
+/// The findings about a storage: what works here, and what to do about the rest.
 ///
 /// A diagnosis is for people who set up a machine, for logs and for scripts. It contains no secrets. Each
 /// finding is one line:
@@ -15,7 +15,7 @@ public struct StorageDiagnosis: Sendable, Equatable, CustomStringConvertible {
     public enum State: String, Sendable, CaseIterable {
       /// The subject is as it should be.
       case ok
-      /// The finding is worth knowing, but doesn't prevent items from being stored.
+      /// The finding is worth knowing. Items can be stored.
       case notice
       /// The finding prevents items from being stored.
       case failure
@@ -29,7 +29,7 @@ public struct StorageDiagnosis: Sendable, Equatable, CustomStringConvertible {
     public let state: State
     /// The description of the finding, in one line.
     public let text: String
-    /// The suggestion for the user, in one line, or `nil` if there is nothing to do.
+    /// The suggestion for the user, in one line, if any.
     public let recoverySuggestion: String?
 
     /// Creates a finding, and replaces all characters in it that could break a line.
@@ -61,10 +61,10 @@ public struct StorageDiagnosis: Sendable, Equatable, CustomStringConvertible {
   public let storage: String
   /// The findings, in the order in which they were made.
   public private(set) var findings: [Finding] = []
-  /// The error that saving an item would throw now, or `nil` if nothing is known to prevent it.
+  /// The error that saving an item would throw now, as far as is known.
   ///
-  /// It's `.noStorage` if the storage has no items and can't store any, and `.readOnly` if it can only be
-  /// read.
+  /// It's `.noStorage` for a storage that has no items and can't store any, and `.readOnly` for one that can
+  /// only be read.
   public package(set) var failure: SecureStorageError?
 
   /// Creates a diagnosis without findings.
@@ -73,6 +73,11 @@ public struct StorageDiagnosis: Sendable, Equatable, CustomStringConvertible {
   public init(of storage: String) { self.storage = storage }
 
   /// Adds a finding that doesn't prevent items from being stored.
+  ///
+  /// ```swift
+  /// diagnosis.add("file", "/var/lib/app/secrets")
+  /// diagnosis.add("backup", "is missing", recoverySuggestion: "Run app backup.")
+  /// ```
   ///
   /// - Parameters:
   ///   - subject: The subject of the finding.
@@ -89,6 +94,10 @@ public struct StorageDiagnosis: Sendable, Equatable, CustomStringConvertible {
   /// Adds a finding that prevents items from being stored.
   ///
   /// The error of the first such finding is the ``failure``.
+  ///
+  /// ```swift
+  /// diagnosis.add("server", error(.accessDenied, during: .diagnose))
+  /// ```
   ///
   /// - Parameters:
   ///   - subject: The subject of the finding.

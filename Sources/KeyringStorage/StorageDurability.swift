@@ -4,6 +4,10 @@
 ///
 /// The backend is whatever keeps the items, such as a keyring's daemon, a server, or the files of the program
 /// itself. `StorageContract` in the `KeyringTesting` module tests the promise.
+///
+/// ```swift
+/// let durability = StorageDurability.afterKill
+/// ```
 public enum StorageDurability: Sendable, Hashable, Comparable, CaseIterable {
   /// The items last as long as the backend runs, for example because they're in memory.
   case temporary

@@ -34,6 +34,10 @@ public struct SecureStorageTrait: TestTrait, SuiteTrait, TestScoping {
 extension Trait where Self == SecureStorageTrait {
   /// Makes secure properties use a new storage for each test and test case.
   ///
+  /// ```swift
+  /// @Suite(.secureStorage()) struct SignInTests {}
+  /// ```
+  ///
   /// - Parameters:
   ///   - storage: The storage, which is evaluated again for each test case. The default is an empty
   ///     `InMemoryStorage`.

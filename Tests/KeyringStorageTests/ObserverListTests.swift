@@ -45,6 +45,41 @@ import Testing
     for subscription in subscriptions { subscription.cancel() }
   }
 
+  /// Each of two threads reports to the other one's observers.
+  @Test func `calls of the library come in order, one at a time, and never wait for each other`() {
+    final class Lists: Sendable {
+      let lists = [ObserverList(), ObserverList()]
+      let count = Mutex(0)
+      let seen = Mutex<[StorageEvent]>([])
+      let current = Atomic(0)
+
+      func see(_ event: StorageEvent) {
+        let others = current.add(1, ordering: .acquiringAndReleasing).oldValue
+        #expect(others == 0)
+        seen.withLock { $0.append(event) }
+        lists[1].report(.locked)
+        current.subtract(1, ordering: .acquiringAndReleasing)
+      }
+    }
+    let all = Lists()
+    let subscriptions = [
+      all.lists[0].addForLibrary { all.see($0) },
+      all.lists[1].addForLibrary { _ in all.lists[0].deliver() },
+    ]
+    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+      for _ in 0..<500 {
+        all.count.withLock { count in
+          count += 1
+          all.lists[0].collect(.changing(key(count)))
+        }
+        all.lists[thread % 2].deliver()
+        all.lists[0].deliver()
+      }
+    }
+    #expect(all.seen.withLock { $0 } == (1...2_000).map { .changing(key($0)) })
+    for subscription in subscriptions { subscription.cancel() }
+  }
+
   @Test func `an observer that waits delays only its own events, which don't grow in number`() {
     let (gate, isWaiting) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let subscription = observe(waitingFor: gate, isWaiting)

@@ -66,37 +66,6 @@ import Testing
     #expect(!ForkedProcess.hasLostThreads)
   }
 
-  /// Each of two threads reports to the other one's observers.
-  @Test func `calls are made in their order, one at a time, and never wait for each other`() {
-    final class Calls: Sendable {
-      let lists = [OrderedCalls(), OrderedCalls()]
-      let count = Mutex(0)
-      let seen = Mutex<[Int]>([])
-      let current = Atomic(0)
-
-      func call(_ number: Int) {
-        let others = current.add(1, ordering: .acquiringAndReleasing).oldValue
-        #expect(others == 0)
-        seen.withLock { $0.append(number) }
-        lists[1].collect { self.lists[0].make() }
-        lists[1].make()
-        current.subtract(1, ordering: .acquiringAndReleasing)
-      }
-    }
-    let calls = Calls()
-    DispatchQueue.concurrentPerform(iterations: 4) { thread in
-      for _ in 0..<500 {
-        calls.count.withLock { count in
-          count += 1
-          calls.lists[0].collect { [count] in calls.call(count) }
-        }
-        calls.lists[thread % 2].make()
-        calls.lists[0].make()
-      }
-    }
-    #expect(calls.seen.withLock { $0 } == Array(1...2000))
-  }
-
   @Test func `a call of another task keeps its time limit`() async throws {
     let desk = Desk()
     await withCheckedContinuation { continuation in

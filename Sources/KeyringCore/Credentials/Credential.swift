@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A login and its password, which are stored together as one item.
+///
+/// ```swift
+/// let account = Credential(login: "ada", password: "s3cret")
+/// print(account)  // Credential(login: ada, password: <redacted>)
+/// ```
 public struct Credential: Sendable, Equatable {
   /// The login, which a keyring stores unencrypted as a searchable attribute.
   public var login: String
@@ -19,6 +24,10 @@ public struct Credential: Sendable, Equatable {
   }
 
   /// Creates a credential whose password stays in locked memory.
+  ///
+  /// ```swift
+  /// let account = Credential(login: "ada", secret: try Secret.typed(atPrompt: "Password: "))
+  /// ```
   ///
   /// - Parameters:
   ///   - login: The login, which a keyring stores unencrypted.

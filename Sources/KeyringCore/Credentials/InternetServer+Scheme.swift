@@ -4,6 +4,10 @@ extension InternetServer {
   /// A protocol, identified by the scheme of its URLs.
   ///
   /// You can use any scheme, not only the ones defined here.
+  ///
+  /// ```swift
+  /// let server = InternetServer("dict.example.org", protocol: "dict")
+  /// ```
   public struct Scheme: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
     /// The scheme of the protocol's URLs.
     public let rawValue: String

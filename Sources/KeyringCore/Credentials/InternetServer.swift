@@ -4,6 +4,10 @@
 ///
 /// Each part that you specify identifies the password: `git.example.org` and `https://git.example.org` have
 /// two.
+///
+/// ```swift
+/// let server = InternetServer("git.example.org", port: 8443, protocol: .https)
+/// ```
 public struct InternetServer: Hashable, Sendable {
   /// The name or the address of the host.
   public var host: String
@@ -19,6 +23,10 @@ public struct InternetServer: Hashable, Sendable {
   public var authenticationType: AuthenticationType?
 
   /// Creates a description of a server.
+  ///
+  /// ```swift
+  /// let server = InternetServer("example.org", port: 8443, path: "/mail", protocol: .https)
+  /// ```
   ///
   /// - Parameters:
   ///   - host: The name or the address of the host.

@@ -4,6 +4,10 @@ extension SecureStorageError {
   /// The kind of an error.
   ///
   /// Third-party storages can add their own codes.
+  ///
+  /// ```swift
+  /// extension SecureStorageError.Code { static let quotaExceeded = Self(rawValue: "quotaExceeded") }
+  /// ```
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The name of the code.
     public let rawValue: String
@@ -75,28 +79,6 @@ extension SecureStorageError {
     ///
     /// The underlying error, if there is one, describes it.
     public static let other = Code(rawValue: "other")
-
-    /// Returns `true` if an error has a code, so that a `catch` clause can name a code.
-    ///
-    /// > Important: End with a plain `catch`. Without one, the compiler of Swift 6.3 may crash: "Found ownership error?!"
-    ///
-    /// ```swift
-    /// do {
-    ///   try settings.$authToken.write("s3cret")
-    /// } catch .userCanceled {
-    ///   print("Nothing was stored.")
-    /// } catch {
-    ///   print(error)
-    /// }
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - code: The code.
-    ///   - error: The error, which can be of any type.
-    /// - Returns: `true` if the error is a `SecureStorageError` with this code.
-    public static func ~= (code: Code, error: any Error) -> Bool {
-      (error as? SecureStorageError)?.code == code
-    }
   }
 }
 

@@ -7,6 +7,14 @@ public import KeyringPlatform
 /// Decide by its ``code``, and show ``message`` and ``recoverySuggestion`` to people. Its ``description``
 /// is one line for a log, and no text contains a secret. A program that prints only ``errorDescription`` shows both
 /// texts, too.
+///
+/// ```swift
+/// do {
+///   try storage.setPassword("s3cret", for: key)
+/// } catch {
+///   print(error.message, error.recoverySuggestion ?? "")
+/// }
+/// ```
 public struct SecureStorageError: Error, Sendable, Equatable {
   /// An operation of a storage.
   public struct Operation: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -51,10 +59,18 @@ public struct SecureStorageError: Error, Sendable, Equatable {
   }
 
   /// An underlying error, as reported by the library or service that caused it.
+  ///
+  /// ```swift
+  /// error(.other, during: .save, underlying: .init(domain: "http", code: 507, text: "insufficient storage"))
+  /// ```
   public struct Underlying: Sendable, Equatable, CustomStringConvertible {
     /// The domain of the code, for example "g-io-error-quark" or the name of a D-Bus error.
     public var domain: String { didSet { domain = domain.excerpt } }
     /// The number of the error within the domain.
+    ///
+    /// ```swift
+    /// if error.code == .locked { askToUnlock() }
+    /// ```
     public var code: Int
     /// The message of the error.
     public var text: String { didSet { text = text.excerpt } }
@@ -121,6 +137,11 @@ public struct SecureStorageError: Error, Sendable, Equatable {
   }
 
   /// A sentence that tells people what went wrong.
+  ///
+  /// ```swift
+  /// alert.title = error.message
+  /// alert.text = error.recoverySuggestion ?? ""
+  /// ```
   public var message: String {
     get { fields.message }
     set { fields.message = newValue.inOneLine }
@@ -135,6 +156,10 @@ public struct SecureStorageError: Error, Sendable, Equatable {
   }
 
   /// The name of the refused argument, if the code is `.invalidArgument`.
+  ///
+  /// ```swift
+  /// if error.argument == "account" { show("Enter the name of an account.") }
+  /// ```
   public var argument: String? {
     get { fields.argument }
     set { fields.argument = newValue }
@@ -155,6 +180,10 @@ public struct SecureStorageError: Error, Sendable, Equatable {
   /// Creates an error.
   ///
   /// In the texts of the error, the initializer replaces characters that could break a line.
+  ///
+  /// ```swift
+  /// throw SecureStorageError(.locked, operation: .read, backendName: "RemoteStorage")
+  /// ```
   ///
   /// - Parameters:
   ///   - code: The kind of the error.
@@ -205,4 +234,28 @@ extension SecureStorageError: CustomStringConvertible, LocalizedError {
 
   /// The message of the underlying error.
   public var failureReason: String? { underlying?.text }
+}
+
+extension SecureStorageError.Code {
+  /// Returns `true` if an error has a code, so that a `catch` clause can name a code.
+  ///
+  /// > Important: End with a plain `catch`. Without one, the compiler of Swift 6.3 may crash: "Found ownership error?!"
+  ///
+  /// ```swift
+  /// do {
+  ///   try settings.$authToken.write("s3cret")
+  /// } catch .userCanceled {
+  ///   print("Nothing was stored.")
+  /// } catch {
+  ///   print(error)
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - code: The code.
+  ///   - error: The error, which can be of any type.
+  /// - Returns: `true` if the error is a `SecureStorageError` with this code.
+  public static func ~= (code: Self, error: any Error) -> Bool {
+    (error as? SecureStorageError)?.code == code
+  }
 }

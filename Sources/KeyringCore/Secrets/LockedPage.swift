@@ -6,8 +6,8 @@ internal import Synchronization
 /// Memory that holds only secrets.
 ///
 /// It's kept out of the swap space if the process's limit on locked memory allows it, and out of core dumps
-/// if the system supports that. The pages before and after it can't be read, so that a read past the end of
-/// other memory doesn't reach a secret, and one past the end of a secret doesn't reach other memory.
+/// if the system supports that. The pages before and after it can't be read. They stop a read that goes past
+/// the end of other memory, or past the end of a secret.
 ///
 /// Small secrets share a page. The page is divided into slots of one size: halves, quarters, and so on down
 /// to sixty-fourths. A larger secret has its own pages.

@@ -2,10 +2,15 @@
 
 internal import KeyringPlatform
 
-/// Bytes that are overwritten in memory when the last copy is released, and that never appear in output.
+/// Bytes that are overwritten in memory with the release of the last copy, and hidden from all output.
 ///
-/// If possible, they're in memory that isn't swapped out. A `String` or an array that you make a secret
-/// from, or that you get from it, isn't overwritten.
+/// As far as the system allows, they stay out of the swap space. A `String` or an array that you make a
+/// secret from, or that you get from it, isn't overwritten.
+///
+/// ```swift
+/// let token = Secret("s3cret")
+/// print(token)  // <redacted>
+/// ```
 public struct Secret: Sendable {
   private let bytes: ZeroizedBuffer
 
@@ -19,6 +24,10 @@ public struct Secret: Sendable {
 
   /// Creates a secret from bytes.
   ///
+  /// ```swift
+  /// let secret = Secret(bytes: [0x73, 0x33])
+  /// ```
+  ///
   /// - Parameter bytes: The bytes.
   public init(bytes: some Collection<UInt8>) {
     let wiped = ZeroizedBuffer(count: bytes.count)
@@ -31,7 +40,7 @@ public struct Secret: Sendable {
   /// - Parameter bytes: The bytes to copy.
   public init(copying bytes: UnsafeRawBufferPointer) { self.bytes = ZeroizedBuffer(copying: bytes) }
 
-  /// Creates a secret in place, so that its bytes are never stored anywhere else.
+  /// Creates a secret in place, so that its bytes are in no other place.
   ///
   /// - Parameters:
   ///   - capacity: The maximum number of bytes.
@@ -49,7 +58,11 @@ public struct Secret: Sendable {
 
   /// Returns a secret of random bytes, for example a new encryption key.
   ///
-  /// The bytes come from the system's generator for cryptography. They're usually not text.
+  /// The bytes come from the system's generator for cryptography. They're rarely text.
+  ///
+  /// ```swift
+  /// let key = Secret.random(bytes: 32)
+  /// ```
   ///
   /// - Parameter count: The number of bytes. 32 bytes are enough for any key.
   /// - Returns: The secret.
@@ -64,9 +77,13 @@ public struct Secret: Sendable {
   /// The number of bytes in the secret.
   public var count: Int { bytes.buffer.count }
 
-  /// Calls a closure with the bytes in place, without making a copy.
+  /// Calls a closure with the bytes in place.
   ///
-  /// - Parameter body: A closure that receives the bytes, which are valid only until the closure returns.
+  /// ```swift
+  /// let sum = secret.withUnsafeBytes { bytes in bytes.reduce(0) { $0 &+ UInt64($1) } }
+  /// ```
+  ///
+  /// - Parameter body: A closure that receives the bytes, which are valid during the call.
   /// - Returns: The result of the closure.
   /// - Throws: The error of the closure.
   public func withUnsafeBytes<Result, Failure: Error>(
@@ -77,33 +94,40 @@ public struct Secret: Sendable {
 
   /// Whether the bytes are UTF-8.
   ///
-  /// The check reads the bytes in place, because a `String` wouldn't be overwritten.
+  /// The check reads the bytes in place, where they're overwritten on release.
   package var isUTF8: Bool {
     withUnsafeBytes {
       !transcode($0.makeIterator(), from: UTF8.self, to: UTF32.self, stoppingOnError: true) { _ in }
     }
   }
 
-  /// The bytes as text, or `nil` if they aren't UTF-8.
+  /// The bytes as text, or `nil` for bytes other than UTF-8.
   ///
   /// The memory of the text isn't overwritten.
+  ///
+  /// ```swift
+  /// if let text = secret.text { send(text) }
+  /// ```
   public var text: String? { withUnsafeBytes { String(utf8: $0) } }
 }
 
 extension Secret {
-  /// Keeps new secrets in memory that the kernel doesn't show to other processes, not even to those of
-  /// root.
+  /// Keeps new secrets in memory that the kernel hides from all other processes, also from those of root.
   ///
-  /// Call it when the program starts, on a server: the machine can't hibernate then, and a forked child has
+  /// Call it at the start of a program on a server: the machine can't hibernate then, and a forked child has
   /// none of the secrets. It needs
   /// [memfd_secret(2)](https://man7.org/linux/man-pages/man2/memfd_secret.2.html).
   ///
-  /// - Returns: `true` if new secrets are hidden, or `false` if the system can't hide them.
+  /// ```swift
+  /// guard Secret.hideNewSecrets() else { fatalError("needs memfd_secret(2)") }
+  /// ```
+  ///
+  /// - Returns: `true` for hidden secrets, `false` on a system that can't hide them.
   public static func hideNewSecrets() -> Bool { LockedPage.hideNewPages() }
 }
 
 extension Secret: Equatable {
-  /// Compares two secrets in a time that depends only on their lengths.
+  /// Compares two secrets in a time that depends on their lengths alone.
   public static func == (lhs: Secret, rhs: Secret) -> Bool {
     guard lhs.count == rhs.count else { return false }
     return lhs.withUnsafeBytes { left in

@@ -4,8 +4,7 @@ package import KeyringPlatform
 
 /// A fixed number of bytes that are overwritten before their memory is released.
 ///
-/// The class is `Sendable` because the buffer isn't written to after the initializer of `Secret` has
-/// returned.
+/// The class is `Sendable`: the initializer of `Secret` is the last to write to the buffer.
 final class ZeroizedBuffer: @unchecked Sendable {
   let buffer: UnsafeMutableRawBufferPointer
   private let page: LockedPage

@@ -2,7 +2,7 @@
 
 internal import KeyringPlatform
 
-/// The signals that would otherwise leave the terminal without an echo.
+/// The signals that would leave the terminal hiding its input.
 ///
 /// Any thread may get them. Those that end the question are written to a pipe. The others would end the program before
 /// the question does, and their handler itself lets the terminal show input again.
@@ -11,7 +11,7 @@ struct CaughtSignals {
   private static let crashes = [
     SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS,
   ]
-  /// The signals that by default don't end a program, or that no program can catch.
+  /// The signals that are harmless by default, or beyond any handler.
   private static let harmless =
     [SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD, SIGURG, SIGWINCH]
     + Platform.harmlessSignals
@@ -20,7 +20,7 @@ struct CaughtSignals {
     @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) -> Void
 
   // These stay, because a handler can run on another thread after the question.
-  private nonisolated(unsafe) static var question: HiddenInput?
+  private nonisolated(unsafe) static var terminal: Terminal?
   /// The handlers that the signals had before, by number, or 0 for the default action.
   private nonisolated(unsafe) static var handlersBefore = [Int](repeating: 0, count: 65)
 
@@ -29,7 +29,7 @@ struct CaughtSignals {
   /// The handler makes only async-signal-safe calls.
   private static let showAndPassOn: Handler = { number, information, context in
     let error = errno
-    question?.show()
+    terminal?.show()
     if let handler = unsafeBitCast(handlersBefore[Int(number)], to: Handler?.self) {
       handler(number, information, context)
     } else {
@@ -68,10 +68,13 @@ struct CaughtSignals {
   /// The signals that this thread had blocked.
   private let blocked: sigset_t
 
-  init(of question: HiddenInput) {
+  private let terminal: Terminal
+
+  init(in terminal: Terminal) {
+    self.terminal = terminal
     // These arrived too late for the question before.
     while let number = SignalPipe.shared?.next() { raise(number) }
-    Self.question = question
+    Self.terminal = terminal
     // Without a pipe, signals end the program as usual.
     let endingQuestion = SignalPipe.shared == nil ? [] : Self.endingQuestion
     var (set, blocked) = (sigset_t(), sigset_t())
@@ -116,10 +119,10 @@ struct CaughtSignals {
 
   /// Waits for input, and returns `nil`, or for a signal, and returns its number.
   ///
-  /// At a moment, the wait ends as if the question was woken without a signal.
-  func wait(for terminal: Int32, until end: SuspendingClock.Instant?) -> Int32? {
+  /// At a moment, the wait ends like a wakening by no signal.
+  func wait(until end: SuspendingClock.Instant?) -> Int32? {
     var sources = [
-      pollfd(fd: terminal, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: terminal.descriptor, events: Int16(POLLIN), revents: 0),
       pollfd(fd: SignalPipe.shared?.reading ?? -1, events: Int16(POLLIN), revents: 0),
     ]
     var ready: Int32

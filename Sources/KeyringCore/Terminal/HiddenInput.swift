@@ -19,32 +19,27 @@ struct HiddenInput {
   }
 
   let prompt: String
-  let terminal: Int32
-  /// The state of the terminal in which it shows what is typed.
-  let shown: termios
-  /// The moment at which the question ends without an answer, or `nil` if it waits for one.
+  let terminal: Terminal
+  /// The moment at which the question gives up, or `nil` to wait for an answer.
   let end: SuspendingClock.Instant?
-  /// Whether a program in the background stops until the user brings it to the foreground, instead of failing.
+  /// Whether a program in the background stops there and waits for the user, instead of failing.
   let stopsInBackground: Bool
 
   private static let escape = UInt8(0x1B)
-
-  /// Opens the terminal that controls the process, or returns -1 if there is none.
-  static func openTerminal() -> Int32 { open("/dev/tty", O_RDWR | O_CLOEXEC) }
 
   /// Asks until there is an answer.
   ///
   /// A program that was stopped asks again when it continues.
   func secret(unless isCancelled: () -> Bool) throws(SecureStorageError) -> Secret {
     while true {
-      let signals = CaughtSignals(of: self)
+      let signals = CaughtSignals(in: terminal)
       let event = isCancelled() ? .cancellation : ask(signals, isCancelled)
       // The terminal shows a line break only at the end of a line.
       switch event {
       case .escape, .cancellation, .lateness: say("\n")
       default: break
       }
-      show()
+      terminal.show()
       let number: Int32? = if case .signal(let number) = event { number } else { nil }
       signals.release(raising: number)
       switch event {
@@ -52,8 +47,8 @@ struct HiddenInput {
       // By default, this has stopped the program until it continued.
       case .signal(SIGTSTP): continue
       case .background:
-        if stopsInBackground { Self.stopInBackground(of: terminal) }
-        guard stopsInBackground, isInForeground else { throw Self.inBackground }
+        if stopsInBackground { Terminal.stopInBackground(of: terminal.descriptor) }
+        guard stopsInBackground, terminal.isInForeground else { throw Self.inBackground }
       case .signal:
         throw Self.error(.userCanceled, "The question was interrupted.", "Try again.")
       case .escape:
@@ -75,21 +70,21 @@ struct HiddenInput {
 
   private func ask(_ signals: CaughtSignals, _ isCancelled: () -> Bool) -> Event {
     // The program may have continued in the background. This thread may block the signals that would stop it again.
-    guard isInForeground else { return .background }
+    guard terminal.isInForeground else { return .background }
     hideAndAsk()
     // A terminal cuts a longer line off, and keeps its end.
     return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
       defer { buffer.zeroize() }
       var count = 0
       while count < buffer.count {
-        if let number = signals.wait(for: terminal, until: end) {
+        if let number = signals.wait(until: end) {
           if number == SignalPipe.noSignal {
             if isCancelled() { return .cancellation }
             if let end, SuspendingClock.now >= end { return .lateness }
             continue
           }
           if number != SIGCONT { return .signal(number) }
-          guard isInForeground else { return .background }
+          guard terminal.isInForeground else { return .background }
           // The program was stopped by a signal that can't be caught. The terminal may show what is typed, and
           // has dropped what was typed before.
           hideAndAsk()
@@ -97,7 +92,7 @@ struct HiddenInput {
           continue
         }
         let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
-        let added = read(terminal, rest.baseAddress, rest.count)
+        let added = read(terminal.descriptor, rest.baseAddress, rest.count)
         if added < 0, errno == EINTR || errno == EAGAIN { continue }
         guard added > 0 else { return .end }
         count += added
@@ -118,13 +113,13 @@ struct HiddenInput {
 
   /// Hides what is typed, drops what was typed before the question, and asks.
   private func hideAndAsk() {
-    set(hidden)
+    terminal.set(hidden)
     // A terminal that can't be written can't be read, either, and reading it ends the question.
     say(prompt)
   }
 
   private var hidden: termios {
-    var hidden = shown
+    var hidden = terminal.shown
     hidden.c_iflag |= tcflag_t(ICRNL)
     hidden.c_lflag |= tcflag_t(ICANON | ISIG | ECHONL)
     hidden.c_lflag &= ~tcflag_t(ECHO)
@@ -139,46 +134,19 @@ struct HiddenInput {
   private var isEscapeAlone: Bool {
     var atOnce = hidden
     atOnce.c_lflag &= ~tcflag_t(ICANON)
-    tcsetattr(terminal, TCSANOW, &atOnce)
-    var source = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)
+    tcsetattr(terminal.descriptor, TCSANOW, &atOnce)
+    var source = pollfd(fd: terminal.descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&source, 1, 50) == 0
   }
 
   private func say(_ text: String) {
-    _ = Array(text.utf8).withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
-  }
-
-  /// Shows what is typed, unless the terminal belongs to another program, such as the shell.
-  func show() { if isInForeground { set(shown) } }
-
-  private var isInForeground: Bool { Self.isInForeground(of: terminal) }
-
-  /// Returns `true` if a terminal belongs to this program, and not to another one, such as the shell.
-  static func isInForeground(of terminal: Int32) -> Bool { tcgetpgrp(terminal) == getpgrp() }
-
-  /// Stops the program until it continues, if it runs in the background.
-  ///
-  /// The terminal does this to a program that waits for its output there. A signal of our own could reach another
-  /// thread, and this one would go on until that thread has stopped the program.
-  static func stopInBackground(of terminal: Int32) {
-    var (signals, others) = (sigset_t(), sigset_t())
-    sigemptyset(&signals)
-    sigaddset(&signals, SIGTTOU)
-    pthread_sigmask(SIG_UNBLOCK, &signals, &others)
-    while tcdrain(terminal) != 0, errno == EINTR {}
-    pthread_sigmask(SIG_SETMASK, &others, nil)
+    _ = Array(text.utf8).withUnsafeBytes { write(terminal.descriptor, $0.baseAddress, $0.count) }
   }
 
   static var inBackground: SecureStorageError {
     error(
       .locked, "The program runs in the background, where it can't ask at the terminal.",
       "Bring it to the foreground, for example with the shell's command fg.")
-  }
-
-  private func set(_ state: termios) {
-    var state = state
-    // After any other failure, the terminal is gone or belongs to another program, and can't be read.
-    while tcsetattr(terminal, TCSAFLUSH, &state) != 0, errno == EINTR {}
   }
 
   static func error(

@@ -4,15 +4,19 @@ internal import KeyringPlatform
 internal import Synchronization
 
 extension Secret {
-  /// Asks for a line of text at the program's terminal, and doesn't show what is typed.
+  /// Asks for a line of text at the program's terminal, which hides what is typed.
   ///
-  /// The method blocks its thread. The terminal shows input again afterwards, even if a signal ends the
-  /// program, such as that of Ctrl-C.
+  /// The method blocks its thread. The terminal shows input again afterwards, also after a signal such as
+  /// that of Ctrl-C.
+  ///
+  /// ```swift
+  /// let passphrase = try Secret.typed(atPrompt: "Passphrase: ")
+  /// ```
   ///
   /// - Parameter prompt: The text before the cursor, for example "Passphrase: ".
   /// - Returns: The line without its end.
-  /// - Throws: `.locked` if there is no terminal, `.userCanceled` if the user presses Esc or the input ends before
-  ///   the line does, and `.invalidArgument` if the line is longer than the terminal accepts.
+  /// - Throws: `.locked` in a program that has no terminal, `.userCanceled` after Esc or an input that ends
+  ///   early, and `.invalidArgument` for a line longer than the terminal accepts.
   public static func typed(atPrompt prompt: String) throws(SecureStorageError) -> Secret {
     try typed(atPrompt: prompt) { false }
   }
@@ -21,13 +25,12 @@ extension Secret {
   ///
   /// - Parameters:
   ///   - prompt: The text before the cursor.
-  ///   - timeout: The time after which the question ends without an answer, or `nil` to wait for one.
-  ///   - stopsInBackground: Whether a program in the background stops until the user brings it to the foreground,
-  ///     instead of failing.
+  ///   - timeout: The time after which the question gives up, or `nil` to wait for an answer.
+  ///   - stopsInBackground: Whether a program in the background stops there and waits for the user, instead
+  ///     of failing.
   ///   - isCancelled: A closure that is called before the question, and after ``lookForCancellation()``.
   /// - Returns: The line without its end.
-  /// - Throws: `.canceled` if the question is cancelled, `.timedOut` if the time has passed, `.locked` in the
-  ///   background, or the same errors as ``typed(atPrompt:)``.
+  /// - Throws: `.canceled`, `.timedOut`, `.locked` in the background, or the errors of ``typed(atPrompt:)``.
   package static func typed(
     atPrompt prompt: String, within timeout: Duration? = nil, stopsInBackground: Bool = true,
     unless isCancelled: () -> Bool
@@ -36,22 +39,22 @@ extension Secret {
     // Two questions at the same time would mix.
     let result = HiddenInput.onlyOne.withLock { _ in
       Result { () throws(SecureStorageError) in
-        let terminal = HiddenInput.openTerminal()
+        let terminal = Terminal.openControlling()
         defer { if terminal >= 0 { close(terminal) } }
         var shown = termios()
         // A program in the background stops until the user brings it to the foreground. Until then, the terminal
         // has the state of the shell.
-        if terminal >= 0, !HiddenInput.isInForeground(of: terminal) {
+        if terminal >= 0, !Terminal.isInForeground(of: terminal) {
           guard stopsInBackground else { throw HiddenInput.inBackground }
-          HiddenInput.stopInBackground(of: terminal)
+          Terminal.stopInBackground(of: terminal)
         }
-        guard terminal >= 0, HiddenInput.isInForeground(of: terminal),
+        guard terminal >= 0, Terminal.isInForeground(of: terminal),
           tcgetattr(terminal, &shown) == 0
         else {
           throw noTerminal
         }
         return try HiddenInput(
-          prompt: prompt, terminal: terminal, shown: shown, end: end,
+          prompt: prompt, terminal: Terminal(descriptor: terminal, shown: shown), end: end,
           stopsInBackground: stopsInBackground
         ).secret(unless: isCancelled)
       }
@@ -62,9 +65,9 @@ extension Secret {
   /// Makes the question at the terminal check whether it was cancelled.
   package static func lookForCancellation() { SignalPipe.passOn(SignalPipe.noSignal) }
 
-  /// The error for a program without a terminal, or `nil` if the program has one.
+  /// The error for a program that has no terminal, or `nil` for one that has.
   package static var typingFailure: SecureStorageError? {
-    let terminal = HiddenInput.openTerminal()
+    let terminal = Terminal.openControlling()
     if terminal < 0 { return noTerminal }
     close(terminal)
     return nil

@@ -36,7 +36,7 @@ struct SignalPipe: Sendable {
     errno = error
   }
 
-  /// Returns the number of the next signal, or `nil` if there is none.
+  /// Returns the number of the next signal, if any.
   func next() -> Int32? {
     var number: UInt8 = 0
     return read(reading, &number, 1) == 1 ? Int32(number) : nil

@@ -11,7 +11,7 @@ package final class BlockingPool: Sendable {
 
   /// The threads that wait for the user, and for programs that may ask the user.
   ///
-  /// There's no limit, because an answer may need another answer. A storage asks only one question at a time.
+  /// Their number is unlimited: an answer may need another answer. A storage asks one question at a time.
   package static let ofQuestions = BlockingPool(most: .max)
 
   private struct State: Sendable {
@@ -97,11 +97,11 @@ package final class BlockingPool: Sendable {
 extension BlockingPool {
   /// Runs code that blocks for a task, and cancels it with the task.
   ///
-  /// If the task belongs to a synchronous operation, the code runs at once on its thread.
+  /// For a task of a synchronous operation, the code runs at once on its thread.
   ///
   /// - Parameters:
   ///   - pool: The pool whose thread the code blocks, or `nil` for the one that storages share.
-  ///   - canceled: The error to throw if the task is cancelled before the code runs.
+  ///   - canceled: The error of a cancellation before the code runs.
   ///   - body: The code. ``Cancellation/current`` cancels it.
   /// - Returns: The result of the code.
   /// - Throws: The errors of the code, `canceled`, or `.other` in a forked process.
@@ -135,7 +135,7 @@ extension BlockingPool {
   }
 }
 
-/// A call that was passed to another thread and hasn't begun there yet.
+/// A call that was passed to another thread, and begins later.
 private final class PendingCall<Result: Sendable>: Sendable {
   typealias Outcome = Swift.Result<Result, SecureStorageError>
 
@@ -145,10 +145,10 @@ private final class PendingCall<Result: Sendable>: Sendable {
     self.continuation = Mutex(continuation)
   }
 
-  /// Ends the call, unless it has begun or ended.
+  /// Ends a call that is still waiting.
   func resume(_ outcome: Outcome) { take()?.resume(returning: outcome) }
 
-  /// Runs the call, unless it has ended.
+  /// Runs a call that is still waiting.
   ///
   /// Once the call runs, the storage handles its cancellation. The signal holds the call to be able to end
   /// it. The call doesn't hold the signal in return.

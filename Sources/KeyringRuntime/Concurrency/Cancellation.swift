@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// The cancellation of a synchronous call, whose result is then no longer needed.
+/// The cancellation of a synchronous call, whose result is then unwanted.
 ///
 /// A call that a task awaits may run on a thread of the thread pool, where the task's own cancellation isn't known.
 package final class Cancellation: Sendable {
@@ -26,7 +26,7 @@ package final class Cancellation: Sendable {
 
   /// Whether the current call was cancelled.
   ///
-  /// It first checks if any call was cancelled, because finding the task's own one takes longer.
+  /// It first checks for any cancelled call, which is quicker than finding the task's own one.
   package static var isCurrentCancelled: Bool {
     cancelled.load(ordering: .acquiring) > 0 && current?.isCancelled == true
   }
@@ -57,7 +57,7 @@ package final class Cancellation: Sendable {
     if register(handler) == nil { handler() }
   }
 
-  /// Registers a handler and returns its identifier, or `nil` if the call was cancelled before.
+  /// Registers a handler and returns its identifier, or `nil` for a call that is cancelled.
   private func register(_ handler: @escaping @Sendable () -> Void) -> Int? {
     state.withLock { state in
       if state.isCancelled { return nil }

@@ -7,10 +7,9 @@ package protocol EventSource: AnyObject, Sendable {
   /// Prepares this thread to wait.
   func enter()
 
-  /// Waits until there is an event, a given time has come, or the thread is woken.
+  /// Waits for an event, a moment, or a wakening.
   ///
-  /// - Parameter moment: The moment, in microseconds of the monotonic clock, or `nil` to wait without a
-  ///   limit.
+  /// - Parameter moment: The moment, in microseconds of the monotonic clock, or `nil` for any time.
   func wait(until moment: Int64?)
 
   /// Ends the current wait, or the next one.

@@ -3,9 +3,9 @@
 internal import KeyringPlatform
 internal import Synchronization
 
-/// A process that another one has made with fork(2), and that hasn't started a program.
+/// A process that another one has made with fork(2), and that runs the same program.
 ///
-/// It has none of the threads of the other process, and would wait for them forever.
+/// The threads of the other process are missing here, and a wait for them would last forever.
 package enum ForkedProcess {
   private static let isCurrent = Atomic(false)
   private static let isWatched: Bool = {

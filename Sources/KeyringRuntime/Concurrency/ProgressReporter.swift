@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// A reporter that tells an app about the progress of its call.
 ///
-/// The app's code delays only that call. All asynchronous calls share one thread, so a thread of the thread
+/// The app's code delays that call alone. All asynchronous calls share one thread, so a thread of the thread
 /// pool calls the app. It always reports the latest progress.
 package final class ProgressReporter: Sendable {
   private struct State: Sendable {
@@ -43,7 +43,7 @@ package final class ProgressReporter: Sendable {
 
   private func callHandler() { while let next = next() { handler(next.completed, next.total) } }
 
-  /// Returns the progress that the thread has to report next, or `nil` if there is none.
+  /// Returns the progress that the thread has to report next, if any.
   private func next() -> (completed: Int, total: Int)? {
     var call: UnsafeContinuation<Void, Never>?
     let next = state.withLock { state -> (completed: Int, total: Int)? in

@@ -8,7 +8,7 @@ package final class RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sen
 
   /// The number of values at which all are forgotten.
   ///
-  /// A program that uses more keys than this doesn't use the same keys repeatedly.
+  /// A program with more keys than this uses each of them rarely.
   private static var limit: Int { 4096 }
 
   package init() {}

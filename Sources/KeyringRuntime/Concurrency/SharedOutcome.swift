@@ -7,7 +7,7 @@ package final class SharedOutcome<Value: Sendable>: Sendable {
   private struct State: Sendable {
     var value: Value?
     var waiters: [Waiter] = []
-    /// The moment until which waits with an earlier limit last.
+    /// The moment to which waits with an earlier limit are extended.
     var extendedEnd: Int64 = .min
   }
 
@@ -15,13 +15,13 @@ package final class SharedOutcome<Value: Sendable>: Sendable {
 
   package init() {}
 
-  /// The outcome, or `nil` if there is none yet.
+  /// The outcome so far.
   package var value: Value? { state.withLock { $0.value } }
 
   /// Waits for the outcome.
   ///
-  /// - Parameter moment: The moment at which to give up, in microseconds of the monotonic clock, or `nil`
-  ///   to wait without a limit. ``extendWaits(to:)`` postpones it.
+  /// - Parameter moment: The moment at which to give up, in microseconds of the monotonic clock, or `nil` for
+  ///   any time. ``extendWaits(to:)`` postpones it.
   /// - Returns: The outcome of the wait.
   package nonisolated(nonsending) func wait(until moment: Int64?) async -> Waiter.Outcome {
     var moment = moment
@@ -39,7 +39,7 @@ package final class SharedOutcome<Value: Sendable>: Sendable {
     }
   }
 
-  /// Makes all waits last until a moment, unless they last longer.
+  /// Makes all waits last at least to a moment.
   package func extendWaits(to moment: Int64) { state.withLock { $0.extendedEnd = moment } }
 
   /// Sets the outcome and ends all waits for it.

@@ -3,7 +3,7 @@
 package import KeyringCore
 internal import KeyringPlatform
 
-/// A lack of threads or file descriptors, because of which a call fails.
+/// A lack of threads or file descriptors that makes a call fail.
 package struct Shortage: Error, Equatable, Sendable {
   /// A resource that the system limits.
   package enum Resource: Sendable {
@@ -37,29 +37,4 @@ package struct Shortage: Error, Equatable, Sendable {
   package var underlying: SecureStorageError.Underlying {
     .init(domain: "errno", code: Int(number), text: String(cString: strerror(number)))
   }
-}
-
-extension Shortage {
-  /// Returns what is missing for a library that needs some descriptors and threads at once, and ends the process
-  /// without them.
-  ///
-  /// - Parameters:
-  ///   - descriptors: The number of descriptors.
-  ///   - threads: The number of threads.
-  /// - Returns: The first thing that is missing, or `nil` if there is enough of everything.
-  package static func before(descriptors: Int, threads: Int = 0) -> Shortage? {
-    #if os(Linux)
-    do throws(FileFailure) {
-      try OpenFile.checkDescriptors(descriptors)
-    } catch {
-      return Shortage(resource: .descriptor, number: error.number)
-    }
-    #endif
-    return ThreadExecutor.shortage(ofThreads: threads)
-  }
-
-  /// Returns what is missing for Dispatch, which ends the process if it can't have its first timer.
-  ///
-  /// The first task that has no other executor needs that, too.
-  package static func beforeDispatch() -> Shortage? { before(descriptors: 6) }
 }

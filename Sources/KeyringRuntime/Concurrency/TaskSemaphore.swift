@@ -23,9 +23,9 @@ package final class TaskSemaphore: Sendable {
   ///
   /// - Parameters:
   ///   - count: The amount.
-  ///   - moment: The moment at which to give up, in microseconds of the monotonic clock, or `nil` to wait
-  ///     without a limit.
-  /// - Returns: The outcome of the wait. Nothing is taken unless it's `.ended`.
+  ///   - moment: The moment at which to give up, in microseconds of the monotonic clock, or `nil` for any
+  ///     time.
+  /// - Returns: The outcome of the wait. The amount is taken with `.ended` alone.
   package func take(_ count: Int = 1, until moment: Int64?) async -> Waiter.Outcome {
     let isFree = state.withLock { state in
       guard state.waiting.isEmpty, state.free >= count else { return false }

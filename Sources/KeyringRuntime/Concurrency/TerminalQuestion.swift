@@ -2,20 +2,20 @@
 
 package import KeyringCore
 
-/// A question that a task asks at the terminal, and that doesn't block the thread of other tasks.
+/// A question that a task asks at the terminal, apart from the threads of other tasks.
 package enum TerminalQuestion {
   /// The permission to ask, for one task at a time.
   package static let turn = TaskSemaphore(1)
 
-  /// Asks for a line, which the terminal doesn't show, until the task is cancelled.
+  /// Asks for a line, which the terminal hides, until the task is cancelled.
   ///
   /// - Parameters:
   ///   - prompt: The text before the cursor.
-  ///   - timeout: The time after which the question ends without an answer, or `nil` to wait for one.
-  ///   - stopsInBackground: Whether a program in the background stops until the user brings it to the foreground,
-  ///     instead of failing.
+  ///   - timeout: The time after which the question gives up, or `nil` to wait for an answer.
+  ///   - stopsInBackground: Whether a program in the background stops there and waits for the user, instead
+  ///     of failing.
   /// - Returns: The line without its end.
-  /// - Throws: `.canceled` if the task is cancelled, or the errors of a question in a synchronous call.
+  /// - Throws: `.canceled`, or the errors of a question in a synchronous call.
   package nonisolated(nonsending) static func answer(
     to prompt: String, within timeout: Duration? = nil, stopsInBackground: Bool = true
   ) async throws(SecureStorageError) -> Secret {

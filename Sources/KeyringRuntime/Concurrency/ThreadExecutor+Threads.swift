@@ -9,7 +9,7 @@ extension ThreadExecutor {
   /// - Parameters:
   ///   - name: The name of the thread, of at most 15 bytes.
   ///   - body: The closure that the thread runs.
-  /// - Returns: The shortage, or `nil` if the system has started it.
+  /// - Returns: The shortage, or `nil` for a thread that was started.
   package static func startThread(
     named name: String, _ body: @escaping @Sendable () -> Void
   ) -> Shortage? {
@@ -22,7 +22,7 @@ extension ThreadExecutor {
   /// Starts threads that exist at the same time, and waits for their end.
   ///
   /// - Parameter count: The number of threads.
-  /// - Returns: The shortage, or `nil` if the system has started all.
+  /// - Returns: The shortage, or `nil` for threads that were all started.
   static func shortage(ofThreads count: Int) -> Shortage? {
     let gate = Gate()
     var threads: [pthread_t] = []
@@ -85,4 +85,29 @@ private final class ThreadBody: Sendable {
     Platform.nameThread(body.name)
     body.run()
   }
+}
+
+extension Shortage {
+  /// Returns what is missing for a library that needs some descriptors and threads at once, and ends the process
+  /// without them.
+  ///
+  /// - Parameters:
+  ///   - descriptors: The number of descriptors.
+  ///   - threads: The number of threads.
+  /// - Returns: The first thing that is missing, if any.
+  package static func before(descriptors: Int, threads: Int = 0) -> Shortage? {
+    #if os(Linux)
+    do throws(FileFailure) {
+      try OpenFile.checkDescriptors(descriptors)
+    } catch {
+      return Shortage(resource: .descriptor, number: error.number)
+    }
+    #endif
+    return ThreadExecutor.shortage(ofThreads: threads)
+  }
+
+  /// Returns what is missing for Dispatch, which ends the process if it can't have its first timer.
+  ///
+  /// The first task of the default executor needs that, too.
+  package static func beforeDispatch() -> Shortage? { before(descriptors: 6) }
 }

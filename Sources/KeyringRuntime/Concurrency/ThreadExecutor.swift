@@ -4,10 +4,10 @@ internal import Dispatch
 internal import KeyringPlatform
 internal import Synchronization
 
-/// An executor that runs asynchronous code on one thread, which waits for events if it has no job.
+/// An executor that runs asynchronous code on one thread, which waits for events between the jobs.
 ///
-/// Each synchronous operation has an executor of its own while it lasts. Its thread runs only the steps of
-/// that operation. Asynchronous operations share one executor, which has a thread of its own.
+/// Each synchronous operation has an executor of its own. Its thread runs the steps of that operation alone.
+/// Asynchronous operations share one executor, which has a thread of its own.
 package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
   private struct State {
     var jobs: [UnownedJob] = []
@@ -16,9 +16,9 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
     var isWaiting = false
   }
 
-  /// The events for which the thread waits, or `nil` if it hasn't waited yet.
+  /// The events for which the thread waits, or `nil` before its first wait.
   ///
-  /// Only the thread itself changes them, under the lock.
+  /// The thread itself changes them, under the lock.
   package private(set) var events: (any EventSource)?
   /// Whether the executor runs a single synchronous operation.
   package private(set) var isSynchronous = false
@@ -51,9 +51,9 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
     }
   }
 
-  /// Starts the thread of the executor, and returns what is missing for it, or `nil` if there is one.
+  /// Starts the thread of the executor at the first use, and returns what is missing for it, if anything.
   ///
-  /// Without its thread, its jobs wait until a later attempt succeeds.
+  /// Jobs whose thread is missing wait for the success of a later attempt.
   package var missingThread: Shortage? {
     isStarted.withLock { isStarted in
       if isStarted { return nil }
@@ -76,9 +76,9 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
     }
   }
 
-  /// Ends a wait at a moment, unless it ends before.
+  /// Ends a wait at a moment, at the latest.
   ///
-  /// If the executor can't have a thread that does so, the wait ends at once.
+  /// An executor whose thread can't be started ends the wait at once.
   func end(_ waiter: Waiter, at moment: Int64) {
     if start != nil, let missingThread {
       waiter.end(.failed(missingThread))
@@ -120,7 +120,7 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
     pthread_getspecific(key).map { Unmanaged<ThreadExecutor>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// The executor of the current task, or `nil` if the thread belongs to another task's executor or to none.
+  /// The executor of the current task, or `nil` on the thread of another executor or of none.
   ///
   /// An actor that serves a task runs on the thread of that task's executor, together with the calls of other tasks
   /// that the actor has in its queue. These calls must not block the thread or wait for its events.
@@ -145,7 +145,7 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
 
   /// Runs asynchronous code to its end on this thread.
   ///
-  /// If the call on this thread is cancelled, the task of the code is cancelled, too.
+  /// A cancellation of the call on this thread cancels the task of the code.
   ///
   /// - Parameter body: The code.
   /// - Returns: The result of the code.
@@ -203,12 +203,12 @@ private final class SynchronousCall: @unchecked Sendable {
 }
 
 extension ThreadExecutor {
-  /// The executor that ends the waits of tasks without an executor of their own.
+  /// The executor that ends the waits of tasks of the default executor.
   package static let ofOthers = ThreadExecutor(threadNamed: "swift-keyring t")
 
-  /// Runs code on the executor's thread, or on this thread if it runs a synchronous operation.
+  /// Runs code on the executor's thread, or within a synchronous operation on its own.
   ///
-  /// If the executor can't have a thread, this thread runs the code to its end.
+  /// For an executor whose thread can't be started, this thread runs the code to its end.
   ///
   /// - Parameter body: The code.
   /// - Returns: The result of the code.
@@ -235,7 +235,7 @@ extension Result {
   }
 }
 
-/// Runs code to its end even if the task is cancelled.
+/// Runs code to its end, regardless of a cancellation of the task.
 ///
 /// - Parameter body: The code.
 /// - Returns: The result of the code.

@@ -13,17 +13,17 @@ struct AccessControlList {
 
   fileprivate let bytes: [UInt8]
 
-  /// Reads the list of a file, or returns `nil` if it has none.
+  /// Reads the list of a file, if any.
   ///
   /// - Parameter path: The path of the file, which must not be a link.
-  /// - Throws: `FileFailure` if the list can't be read.
+  /// - Throws: The failure to read the list.
   init?(at path: String) throws(FileFailure) {
     try self.init { lgetxattr(path, Self.name, $0.baseAddress, $0.count) }
   }
 
-  /// Reads the list of an open file, or returns `nil` if it has none.
-  init?(of file: OpenFile) throws(FileFailure) {
-    try self.init { fgetxattr(file.descriptor, Self.name, $0.baseAddress, $0.count) }
+  /// Reads the list of the file of a descriptor, if any.
+  init?(of descriptor: Int32) throws(FileFailure) {
+    try self.init { fgetxattr(descriptor, Self.name, $0.baseAddress, $0.count) }
   }
 
   private init?(_ read: (UnsafeMutableBufferPointer<UInt8>) -> Int) throws(FileFailure) {
@@ -68,16 +68,16 @@ struct AccessControlList {
   ///
   /// - Parameters:
   ///   - list: The list, or `nil` to remove it.
-  ///   - file: The file.
-  /// - Returns: `true` if the list was set or removed.
-  static func give(_ list: AccessControlList?, to file: OpenFile) -> Bool {
+  ///   - descriptor: The descriptor of the file.
+  /// - Returns: `true` for a list that was set or removed.
+  static func give(_ list: AccessControlList?, to descriptor: Int32) -> Bool {
     guard let bytes = list?.bytes else {
-      return fremovexattr(file.descriptor, name) == 0 || meansNone(errno)
+      return fremovexattr(descriptor, name) == 0 || meansNone(errno)
     }
-    return fsetxattr(file.descriptor, name, bytes, bytes.count, 0) == 0
+    return fsetxattr(descriptor, name, bytes, bytes.count, 0) == 0
   }
 
-  /// Returns `true` if an error means that there is no list, or that the file system doesn't support lists.
+  /// Returns `true` for the error of a file, or a file system, that has no lists.
   private static func meansNone(_ number: Int32) -> Bool {
     [ENODATA, ENOTSUP, ENOSYS].contains(number)
   }

@@ -6,9 +6,9 @@ internal import KeyringPlatform
 extension Directory {
   /// Whether the system reports every change of the files in the directory.
   ///
-  /// It doesn't report changes that other machines make in a network file system, or that are made behind a file
-  /// system of a program (FUSE). An unknown file system is treated as one of these. If the directory doesn't exist,
-  /// the nearest existing one above it counts.
+  /// Changes of other machines in a network file system, or behind a file system of a program (FUSE), go
+  /// unreported. An unknown file system is treated as one of these. For a missing directory, the nearest
+  /// ancestor that exists counts.
   package var reportsChanges: Bool {
     Self.localFileSystems.contains(swift_keyring_file_system(nearestExisting.path))
   }

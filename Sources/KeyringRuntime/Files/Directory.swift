@@ -44,17 +44,17 @@ package struct Directory: Sendable {
 
   /// Whether the effective user can replace files in the directory.
   ///
-  /// To wait until the directory is on the disk, the user must also be able to read it.
+  /// The user must also be able to read it, to wait for the disk.
   package var isWritable: Bool { faccessat(AT_FDCWD, path, R_OK | W_OK | X_OK, AT_EACCESS) == 0 }
 
-  /// Creates the directory, if it doesn't exist.
+  /// Creates a missing directory.
   ///
-  /// The directory that it's in must exist, because a file system that should be there may not be mounted. In the
-  /// user's home, all missing ones are created.
+  /// The directory that it's in must exist: a file system may be missing there. In the user's home, all
+  /// missing ones are created.
   ///
   /// Only the owner has access to the new directories. They are on the disk when the method returns.
   ///
-  /// - Throws: `FileFailure` if a directory can't be created.
+  /// - Throws: The failure to create a directory.
   package func make() throws(FileFailure) {
     // These two have no outer directory. The caller's own use of the directory reports why it can't be reached.
     if access(path, F_OK) == 0 || path == "/" || path == "." { return }
@@ -67,7 +67,7 @@ package struct Directory: Sendable {
     try outer.sync()
   }
 
-  /// The reason why ``make()`` doesn't create the directory, or `nil` if it may.
+  /// The reason for ``make()`` to refuse the directory, if any.
   package var obstacle: FileFailure? {
     let (outer, existing) = (Directory(of: path), nearestExisting.path)
     if existing == path || existing == outer.path || outer.isInHome { return nil }
@@ -79,9 +79,9 @@ package struct Directory: Sendable {
     return access(home, F_OK) == 0 && path.hasPrefix(home.hasSuffix("/") ? home : home + "/")
   }
 
-  /// Waits until the directory is on the disk, so that a file renamed in it keeps its new name.
+  /// Waits for the directory to be on the disk, so that a file renamed in it keeps its new name.
   ///
-  /// - Throws: `FileFailure` if the directory can't be written to the disk.
+  /// - Throws: The failure to write the directory to the disk.
   package func sync() throws(FileFailure) {
     do throws(FileFailure) {
       try OpenFile.directory(path).sync()

@@ -3,30 +3,30 @@
 #if os(Linux)
 internal import KeyringPlatform
 
-/// A watch for events of a file, or of all files in a directory, which don't have to exist.
+/// A watch for events of a file, or of all files in a directory, present or not.
 ///
-/// It uses [inotify](https://man7.org/linux/man-pages/man7/inotify.7.html) on the directory. If
-/// that directory doesn't exist, it watches the nearest existing directory above it.
+/// It uses [inotify](https://man7.org/linux/man-pages/man7/inotify.7.html) on the directory. For a missing
+/// directory, it watches the nearest ancestor that exists.
 ///
-/// The class is Sendable because only one thread at a time uses it.
+/// The class is Sendable: one thread at a time uses it.
 package final class DirectoryWatch: @unchecked Sendable {
   /// The descriptor that becomes readable with an event.
   package let descriptor: Int32
   private let directory: Directory
   /// The name of the file, or `nil` for all files.
   private let name: String?
-  /// The system's number of the watched directory; negative if there is none.
+  /// The system's number of the watched directory; negative for none.
   private var number: Int32 = -1
 
   /// Whether the watched directory is the directory itself, and not one above it.
   package private(set) var isInPlace = false
 
-  /// Watches a directory, which must exist now.
+  /// Watches a directory that exists now.
   ///
   /// - Parameters:
   ///   - directory: The directory.
   ///   - path: The path of the file in it, or `nil` for all files.
-  /// - Throws: `FileFailure` if the directory can't be watched.
+  /// - Throws: The failure to watch the directory.
   package init(_ directory: Directory, for path: String? = nil) throws(FileFailure) {
     self.directory = directory
     name = path?.split(separator: "/").last.map(String.init)
@@ -74,9 +74,9 @@ package final class DirectoryWatch: @unchecked Sendable {
 
   /// Reads the pending events without waiting.
   ///
-  /// The events only say that something may have happened. The file itself shows the changes.
+  /// The events say that something may have happened. The file itself shows the changes.
   ///
-  /// - Returns: `true` if any of the events is about the file and not about others in its directory.
+  /// - Returns: `true` for an event about the file, rather than others in its directory.
   package func takeEvents() -> Bool {
     var isTold = false
     withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in

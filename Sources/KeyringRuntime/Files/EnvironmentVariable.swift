@@ -5,25 +5,25 @@ internal import KeyringPlatform
 
 /// A variable of the process's environment.
 ///
-/// An empty variable is treated as not set, as the
-/// [XDG Base Directory Specification](https://specifications.freedesktop.org/basedir-spec/latest/) says. Like all
-/// code that reads the environment, this isn't safe while another thread changes it.
+/// An empty variable is treated as a missing one, as the [XDG Base Directory
+/// Specification](https://specifications.freedesktop.org/basedir-spec/latest/) says. As in all code that
+/// reads the environment, another thread must leave it unchanged meanwhile.
 ///
-/// In a program that has more rights than its caller, such as a setuid program, no variable is treated as set, and
-/// `HOME` is the home that the system knows.
+/// A program with more rights than its caller, such as a setuid program, ignores all variables, and `HOME` is
+/// the home that the system knows.
 package enum EnvironmentVariable {
   /// Whether the program has more rights than the caller, who has chosen its environment.
   package static let isOfCaller: Bool = Platform.hasMoreRightsThanCaller
 
-  /// Returns the value of a variable, or `nil` if it's not set or empty.
+  /// Returns the value of a variable, or `nil` for an empty or missing one.
   ///
-  /// It makes no copy that isn't overwritten on release.
+  /// All copies are overwritten on release.
   package static func value(_ name: String) -> Secret? {
     guard let value = pointer(name) else { return nil }
     return Secret(copying: UnsafeRawBufferPointer(start: value, count: strlen(value)))
   }
 
-  /// Returns the value of a variable that isn't a secret, or `nil` if it's not set or empty.
+  /// Returns the value of a variable that isn't a secret, or `nil` for an empty or missing one.
   package static func text(_ name: String) -> String? {
     if isOfCaller, name == "HOME" { return homeOfUser }
     return pointer(name).map { String(cString: $0) }
@@ -45,7 +45,7 @@ package enum EnvironmentVariable {
     return value
   }
 
-  /// Returns the value of a variable that is an absolute path, or `nil` if it's not set or not absolute.
+  /// Returns the absolute path in a variable, or `nil` for any other value.
   package static func path(_ name: String) -> String? {
     text(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
   }

@@ -16,9 +16,9 @@ package struct FileFailure: Error {
   package enum Kind: Sendable {
     /// The system has reported an error.
     case system
-    /// The file isn't a regular file, or is too large.
+    /// The file is too large, or of another kind than a regular file.
     case unsuitable
-    /// The file grew while it was read.
+    /// The file grew during the read.
     case grown
   }
 
@@ -32,18 +32,18 @@ package struct FileFailure: Error {
     (self.problem, self.number, self.kind) = (problem, number, kind)
   }
 
-  /// Whether the file doesn't exist.
+  /// Whether the file is missing.
   package var isMissing: Bool { number == ENOENT }
 
-  /// Whether the path leads through something that isn't a directory.
+  /// Whether the path leads through something other than a directory.
   package var hasNoDirectory: Bool { number == ENOTDIR }
 
-  /// The code `.accessDenied` if the caller lacks a permission, and `.other` otherwise.
+  /// The code `.accessDenied` for a lack of permission, and `.other` for the rest.
   package var code: SecureStorageError.Code {
     [EACCES, EPERM, EROFS].contains(number) ? .accessDenied : .other
   }
 
-  /// The advice for a failure of the system whose cause the user can change, or `nil` for another one.
+  /// The advice for a failure of the system whose cause the user can change.
   package var advice: String? {
     switch number {
     case _ where kind != .system: nil

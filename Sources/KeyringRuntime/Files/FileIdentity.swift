@@ -4,8 +4,9 @@ package import KeyringPlatform
 
 /// The identity of a file, which differs from that of any other file and changes with the file.
 ///
-/// A storage whose writes make new files keeps the last one open, so that its number isn't reused. The device and
-/// the number would then be enough. The size and the times, in nanoseconds, detect a file that was changed in place.
+/// A storage whose writes make new files keeps the last one open, which reserves its number. The device and
+/// the number would then be enough. The size and the times, in nanoseconds, detect a file that was changed in
+/// place.
 package struct FileIdentity: Equatable, Sendable {
   private let device: UInt64
   private let number: UInt64
@@ -30,10 +31,10 @@ package struct FileIdentity: Equatable, Sendable {
     (modified, changed) = (Time(status.modification), Time(status.change))
   }
 
-  /// Reads the identity of the file at a path, or returns `nil` if there is none.
+  /// Reads the identity of the file at a path, or returns `nil` for a missing one.
   ///
   /// - Parameter path: The path of the file.
-  /// - Throws: `FileFailure` if the file can't be found for another reason.
+  /// - Throws: Any other failure to find the file.
   package init?(at path: String) throws(FileFailure) {
     var status = stat()
     // A call with the `String` itself would copy it.
@@ -44,10 +45,10 @@ package struct FileIdentity: Equatable, Sendable {
     self.init(status)
   }
 
-  /// Returns `true` if the identity is one of the same file, which may have changed in between.
+  /// Returns `true` for the identity of the same file, changed or not.
   ///
   /// - Parameter other: The other identity.
-  /// - Returns: `true` if the file is the same.
+  /// - Returns: `true` for the same file.
   package func isOfSameFile(as other: FileIdentity) -> Bool {
     device == other.device && number == other.number
   }

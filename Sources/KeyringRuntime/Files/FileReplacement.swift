@@ -7,7 +7,7 @@ internal import KeyringPlatform
 /// A reader finds either the complete old content or the complete new content, even if this process ends in
 /// between.
 ///
-/// If you don't call ``commit()``, the replacement leaves nothing behind.
+/// A replacement that ends before ``commit()`` leaves nothing behind.
 package final class FileReplacement {
   private let file: OpenFile
   private let target: String
@@ -16,17 +16,17 @@ package final class FileReplacement {
 
   /// Writes the new content to the disk, under a temporary name.
   ///
-  /// The new file gets the owner and the permissions of the old one. It gets the group of the old one if
-  /// that group has any permissions. On Linux it also gets the access control list. Until then, other users
-  /// can't read the new file.
+  /// The new file gets the owner and the permissions of the old one. It gets the group of the old one, for a
+  /// group that has any permissions. On Linux it also gets the access control list. Before that, the new file
+  /// is this user's alone.
   ///
   /// - Parameters:
-  ///   - target: The path of the file to replace, which doesn't need to exist. If it's a link, only this user can use the
-  ///     new file, which replaces the link.
+  ///   - target: The path of the file to replace, which doesn't need to exist. A link is replaced by a file
+  ///     that is this user's alone.
   ///   - temporary: The path of the new file, in the same directory. Nothing may exist there. The default is
   ///     a new path.
   ///   - content: The new content.
-  /// - Throws: `FileFailure` if the new file can't be written.
+  /// - Throws: The failure to write the new file.
   package init(
     of target: String, through temporary: String? = nil, with content: UnsafeRawBufferPointer
   ) throws(FileFailure) {
@@ -52,8 +52,8 @@ package final class FileReplacement {
   ///
   /// The returned file stays the new one, even if another process replaces it as soon as it's in its place.
   ///
-  /// - Returns: The file, or `nil` if its name is gone or belongs to another file.
-  /// - Throws: `FileFailure` if the file can't be opened.
+  /// - Returns: The file, or `nil` for a name that is gone or belongs to another file.
+  /// - Throws: The failure to open the file.
   package func opened() throws(FileFailure) -> OpenFile? {
     guard try isInPlace(), let found = try OpenFile.reading(temporary, O_NOFOLLOW) else {
       return nil
@@ -92,13 +92,13 @@ package final class FileReplacement {
     else { throw FileFailure("can't be replaced by one of the same owner and permissions") }
   }
 
-  /// Copies the access control list of the old file, if there is one.
+  /// Copies the access control list of the old file, if any.
   ///
   /// In a file with such a list, the group permissions of the mode are the maximum for everyone in the
   /// list. Without the list, the group itself would get these permissions.
   private func giveAccessControlListOfTarget() throws(FileFailure) -> Bool {
     #if os(Linux)
-    AccessControlList.give(try AccessControlList(at: target), to: file)
+    AccessControlList.give(try AccessControlList(at: target), to: file.descriptor)
     #else
     true
     #endif
@@ -106,7 +106,7 @@ package final class FileReplacement {
 
   /// Puts the new file in the place of the old one.
   ///
-  /// - Throws: `FileFailure` if the file can't be renamed. The old file is then still there.
+  /// - Throws: The failure to rename the file. The old file is then still there.
   package func commit() throws(FileFailure) {
     guard rename(temporary, target) == 0 else { throw FileFailure("can't be replaced") }
     isCommitted = true
@@ -116,8 +116,8 @@ package final class FileReplacement {
   ///
   /// Such a file may have appeared in the meantime.
   ///
-  /// - Returns: `true` if the new file is in its place.
-  /// - Throws: `FileFailure` if the file can't be put there.
+  /// - Returns: `true` for a new file in its place.
+  /// - Throws: The failure to put the file there.
   package func commitUnlessThere() throws(FileFailure) -> Bool {
     // Some file systems don't support a second name for a file, or a rename that replaces nothing.
     let isUnsupported = [EPERM, EOPNOTSUPP, ENOSYS, EINVAL].contains
@@ -139,8 +139,8 @@ package final class FileReplacement {
   ///
   /// Without locks for directories, either, the later of two processes replaces the file of the earlier one.
   ///
-  /// - Returns: `true` if the new file is in its place.
-  /// - Throws: `FileFailure` if the file can't be put there.
+  /// - Returns: `true` for a new file in its place.
+  /// - Throws: The failure to put the file there.
   package func commitUnlessThereWithLock() throws(FileFailure) -> Bool {
     let directory = try OpenFile.directory(Directory(of: target).path)
     return try withExtendedLifetime(directory) { () throws(FileFailure) in

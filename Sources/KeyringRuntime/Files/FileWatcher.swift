@@ -10,28 +10,28 @@ internal import Synchronization
 /// It also looks at the file each second on a file system that doesn't report every change, and each minute on any
 /// other: a directory further up may be renamed, or a symbolic link in the path may lead elsewhere.
 ///
-/// The class is Sendable because a Dispatch source can be cancelled from any thread.
+/// The class is Sendable: any thread may cancel a Dispatch source.
 package final class FileWatcher: @unchecked Sendable {
   private let queue = DispatchQueue(label: "swift-keyring file")
   private let events: any DispatchSourceRead
   private let timer: any DispatchSourceTimer
   /// The closure that looks at the file.
   private let look: @Sendable () -> Void
-  /// The closure that returns the time between two looks, or `nil` if nobody needs them.
+  /// The closure that returns the time between two looks, if someone needs them.
   private let interval: @Sendable () -> Duration?
   private let currentInterval = Mutex<Duration?>(.zero)
 
   /// Creates a watcher with a closure that gets whether the file is watched.
   ///
-  /// Without its directory, the file isn't watched.
+  /// A file whose directory is missing is unwatched.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
   ///   - interval: The time between two looks at the file, or `nil` for the one that suits the file system.
-  ///   - isNeeded: A closure that returns `false` as long as nobody needs these looks. Call ``renew()`` after
-  ///     that has changed.
+  ///   - isNeeded: A closure that returns whether someone needs these looks. Call ``renew()`` after that has
+  ///     changed.
   ///   - onEvent: The closure, which is called by one thread at a time.
-  /// - Throws: `FileFailure` if the file can't be watched.
+  /// - Throws: The failure to watch the file.
   package convenience init(
     _ path: String, every interval: Duration? = nil,
     while isNeeded: @escaping @Sendable () -> Bool = { true },
@@ -53,10 +53,10 @@ package final class FileWatcher: @unchecked Sendable {
   /// - Parameters:
   ///   - path: The path of the directory.
   ///   - interval: A closure that returns the time between two looks. It's called after each of them.
-  ///   - isNeeded: A closure that returns `false` as long as nobody needs these looks. Call ``renew()`` after
-  ///     that has changed.
+  ///   - isNeeded: A closure that returns whether someone needs these looks. Call ``renew()`` after that has
+  ///     changed.
   ///   - onEvent: The closure, which is called by one thread at a time, also for each look.
-  /// - Throws: `FileFailure` if the directory can't be watched.
+  /// - Throws: The failure to watch the directory.
   package convenience init(
     directory path: String, every interval: @escaping @Sendable () -> Duration,
     while isNeeded: @escaping @Sendable () -> Bool,

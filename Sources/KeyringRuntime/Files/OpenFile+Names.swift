@@ -6,7 +6,7 @@ extension OpenFile {
   /// Returns the names of the entries of this directory.
   ///
   /// - Returns: The names, in no particular order, with "." and "..".
-  /// - Throws: `FileFailure` if the directory can't be read.
+  /// - Throws: The failure to read the directory.
   package func names() throws(FileFailure) -> [String] {
     // A directory stream takes over its descriptor, and a descriptor has only one position. Ours may be in
     // use, so the stream gets another one.

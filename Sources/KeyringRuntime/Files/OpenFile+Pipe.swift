@@ -7,7 +7,7 @@ extension OpenFile {
   /// Creates a pipe.
   ///
   /// - Returns: The ends of the pipe, which are also closed when another program is started.
-  /// - Throws: `FileFailure` if the pipe can't be created.
+  /// - Throws: The failure to create the pipe.
   package static func pipe() throws(FileFailure) -> (reading: OpenFile, writing: OpenFile) {
     var ends: [Int32] = [-1, -1]
     guard swift_keyring_pipe(&ends) == 0 else { throw FileFailure("can't be given a pipe") }

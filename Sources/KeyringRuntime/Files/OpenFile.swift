@@ -16,7 +16,7 @@ package final class OpenFile: Sendable {
   ///   - path: The path of the file.
   ///   - flags: The flags of open(2). The file is also closed when another program is started.
   ///   - directory: The directory that a relative path begins in. The default is the current directory.
-  /// - Throws: `FileFailure` if the file can't be opened.
+  /// - Throws: The failure to open the file.
   package init(
     _ path: String, _ flags: Int32, in directory: OpenFile? = nil
   ) throws(FileFailure) {
@@ -27,14 +27,14 @@ package final class OpenFile: Sendable {
 
   /// Opens a file for reading.
   ///
-  /// If the path is a pipe, the method doesn't wait for a writer.
+  /// A pipe is opened at once, before it has a writer.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
   ///   - flags: Further flags of open(2).
   ///   - directory: The directory that a relative path begins in. The default is the current directory.
-  /// - Returns: The file, or `nil` if it doesn't exist.
-  /// - Throws: `FileFailure` if the file can't be opened.
+  /// - Returns: The file, or `nil` for a missing one.
+  /// - Throws: The failure to open the file.
   package static func reading(
     _ path: String, _ flags: Int32 = 0, in directory: OpenFile? = nil
   ) throws(FileFailure) -> OpenFile? {
@@ -47,13 +47,15 @@ package final class OpenFile: Sendable {
   }
 
   #if os(Linux)
-  /// Opens a file for reading, unless its path or a link leads out of a directory.
+  /// Opens a file beneath a directory for reading.
+  ///
+  /// Its path and all links must stay in that directory.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
   ///   - directory: The directory that the path begins in.
-  /// - Returns: The file, or `nil` if it doesn't exist, if the path leads out of the directory, or if the system can't
-  ///   tell.
+  /// - Returns: The file; `nil` for a missing one, for a path that leads out of the directory, and on a
+  ///   system that can't tell.
   static func reading(_ path: String, beneath directory: OpenFile) -> OpenFile? {
     let flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
     let descriptor = swift_keyring_open_beneath(directory.descriptor, path, flags)
@@ -65,26 +67,26 @@ package final class OpenFile: Sendable {
   ///
   /// - Parameter path: The path of the file. Nothing may exist there.
   /// - Returns: The file.
-  /// - Throws: `FileFailure` if the file can't be created.
+  /// - Throws: The failure to create the file.
   package static func new(_ path: String) throws(FileFailure) -> OpenFile {
     try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
   }
 
   /// Opens a new file for writing, which has no name yet.
   ///
-  /// If the process is killed, the system removes the file.
+  /// The system removes the file of a killed process.
   ///
-  /// - Parameter directory: The directory of the file.
-  /// - Returns: The file, or `nil` if there can't be one, for example because the file system is NFS.
-  package static func unnamed(in directory: Directory) -> OpenFile? {
-    Platform.unnamed.flatMap { try? OpenFile(directory.path, O_WRONLY | $0) }
+  /// - Parameter directory: The path of the directory of the file.
+  /// - Returns: The file, or `nil` on a file system such as NFS, where there can't be one.
+  package static func unnamed(in directory: String) -> OpenFile? {
+    Platform.unnamed.flatMap { try? OpenFile(directory, O_WRONLY | $0) }
   }
 
   /// Opens a directory.
   ///
   /// - Parameter path: The path of the directory.
   /// - Returns: The directory.
-  /// - Throws: `FileFailure` if the directory can't be opened.
+  /// - Throws: The failure to open the directory.
   package static func directory(_ path: String) throws(FileFailure) -> OpenFile {
     try OpenFile(path, O_RDONLY | O_DIRECTORY)
   }
@@ -97,7 +99,7 @@ package final class OpenFile: Sendable {
   /// Returns the size, owner, permissions and times of the file.
   ///
   /// - Returns: The result of fstat(2).
-  /// - Throws: `FileFailure` if the status can't be read.
+  /// - Throws: The failure to read the status.
   package func status() throws(FileFailure) -> stat {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw FileFailure("can't be read") }
@@ -108,7 +110,7 @@ package final class OpenFile: Sendable {
   ///
   /// - Parameter largest: The maximum size of the file, in bytes.
   /// - Returns: The result of fstat(2).
-  /// - Throws: `FileFailure` if the file is larger, or isn't a regular file.
+  /// - Throws: The failure of a larger file, or of one that is no regular file.
   package func regularStatus(atMost largest: Int) throws(FileFailure) -> stat {
     let status = try status()
     guard status.st_mode & S_IFMT == S_IFREG else {
@@ -120,16 +122,16 @@ package final class OpenFile: Sendable {
     return status
   }
 
-  /// Returns `true` if only the owner of the file, root and this program's user have any permission.
+  /// Returns `true` for a file that only its owner, root and this program's user have permissions for.
   ///
-  /// - Returns: `false` if others have one, too.
-  /// - Throws: `FileFailure` if the permissions can't be read.
+  /// - Returns: `false` for a file of which others have one, too.
+  /// - Throws: The failure to read the permissions.
   package func isPrivate() throws(FileFailure) -> Bool {
     let mode = try status().st_mode & 0o077
     #if os(Linux)
     // With a list, these bits are the maximum for everyone in it. systemd (since 254) gives a service its
     // credentials so.
-    if mode & 0o007 == 0, mode != 0, let list = try AccessControlList(of: self) {
+    if mode & 0o007 == 0, mode != 0, let list = try AccessControlList(of: descriptor) {
       return list.isOnly(for: geteuid())
     }
     #endif
@@ -140,8 +142,8 @@ package final class OpenFile: Sendable {
   ///
   /// - Parameter largest: The maximum size of the file, in bytes.
   /// - Returns: The content.
-  /// - Throws: `FileFailure` if the file can't be read, is larger, grows while it's read, or isn't a regular
-  ///   file.
+  /// - Throws: The failure to read the file, for example because it's larger, grows during the read, or isn't
+  ///   a regular file.
   package func secret(atMost largest: Int) throws(FileFailure) -> Secret {
     let size = try Int(regularStatus(atMost: largest).st_size)
     // One more byte shows whether the file has grown.
@@ -158,7 +160,7 @@ package final class OpenFile: Sendable {
   ///
   /// - Parameter buffer: The buffer for the bytes.
   /// - Returns: The number of bytes that were read.
-  /// - Throws: `FileFailure` if the file can't be read.
+  /// - Throws: The failure to read the file.
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileFailure) -> Int {
     var count = 0
     while count < buffer.count {
@@ -175,7 +177,7 @@ package final class OpenFile: Sendable {
   /// Writes bytes to the file.
   ///
   /// - Parameter bytes: The bytes, all of which are written.
-  /// - Throws: `FileFailure` if the file can't be written.
+  /// - Throws: The failure to write the file.
   package func write(_ bytes: UnsafeRawBufferPointer) throws(FileFailure) {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -187,9 +189,9 @@ package final class OpenFile: Sendable {
     }
   }
 
-  /// Waits until the written bytes are on the disk.
+  /// Waits for the written bytes to be on the disk.
   ///
-  /// - Throws: `FileFailure` if the bytes can't be written to the disk.
+  /// - Throws: The failure to write the bytes to the disk.
   package func sync() throws(FileFailure) {
     guard fsync(descriptor) == 0 else { throw FileFailure("can't be written") }
   }

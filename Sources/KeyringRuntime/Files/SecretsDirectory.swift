@@ -5,10 +5,11 @@ package import KeyringPlatform
 
 /// One version of a directory in which each file is a secret.
 ///
-/// Kubernetes replaces all files of a directory at once. They are links such as `token → ..data/token`, and `..data` is
-/// a link to the directory of the current version. It's replaced by a rename, and the old version is then removed:
-/// [atomic_writer.go](https://github.com/kubernetes/kubernetes/blob/master/pkg/volume/util/atomic_writer.go). All
-/// reads of one value see the same version. A file that isn't such a link is read as it is. Other links are followed
+/// Kubernetes replaces all files of a directory at once. They are links such as `token → ..data/token`, and
+/// `..data` is a link to the directory of the current version. It's replaced by a rename, and the old version
+/// is then removed:
+/// [atomic_writer.go](https://github.com/kubernetes/kubernetes/blob/master/pkg/volume/util/atomic_writer.go).
+/// All reads of one value see the same version. Any other file is read as it is. Other links are followed
 /// within the directory.
 package final class SecretsDirectory {
   /// A file as it was read.
@@ -25,15 +26,15 @@ package final class SecretsDirectory {
     }
   }
 
-  /// The failure of a directory whose files are gone, because it isn't mounted any more.
+  /// The failure of a directory that was unmounted, and has lost its files.
   package static let lost = FileFailure("has lost its files", number: ENOENT)
 
   /// The path of the directory.
   package let path: String
   private let directory: OpenFile
-  /// The current version when the first file needed it; `.some(nil)` if there was none.
+  /// The version that was current for the first file; `.some(nil)` for a directory that has no versions.
   private var openVersion: OpenFile??
-  /// Whether something was missing or failed, which can be the fault of an old version's removal.
+  /// Whether something was missing or failed, perhaps by the removal of an old version.
   private var isInDoubt = false
   /// Whether the directory is known to have an entry.
   private var hasEntries = false
@@ -42,7 +43,7 @@ package final class SecretsDirectory {
   /// The hashes of the files that were read, and `nil` for those that are missing.
   package private(set) var reads: [String: Int?] = [:]
 
-  /// The links that lead to no file of the directory, and the reasons why they can't be read.
+  /// The links that lead elsewhere than to a file of the directory, and the failures to read them.
   package private(set) var strayLinks: [String: FileFailure] = [:]
 
   private init(_ path: String, hashing: Bool) throws(FileFailure) {
@@ -51,13 +52,13 @@ package final class SecretsDirectory {
     directory = try OpenFile.directory(path)
   }
 
-  /// Calls a closure with the current version, and again with the next one if the version was removed meanwhile.
+  /// Calls a closure with the current version, and again with the one that replaces it meanwhile.
   ///
   /// - Parameters:
   ///   - path: The path of the directory.
   ///   - hashing: `true` to remember the hashes of the files that are read.
-  ///   - translate: A closure that describes a failure of the directory itself. A directory without any entry is
-  ///     such a failure, because nothing may be mounted there yet, or any more.
+  ///   - translate: A closure that describes a failure of the directory itself. An empty directory is such a
+  ///     failure: it may not be mounted.
   ///   - body: The closure that reads. It may be called several times.
   /// - Returns: The result of the last call.
   /// - Throws: The error of the last call, or a translated one.
@@ -87,14 +88,14 @@ package final class SecretsDirectory {
     throw translate(FileFailure("was replaced again and again", number: EAGAIN))
   }
 
-  /// Returns `true` if a file with a name can be a secret.
+  /// Returns `true` for the name of a file that can be a secret.
   ///
   /// Like systemd (`credential_name_valid`), it accepts 1 to 255 printable ASCII characters without "/" and
   /// ":". Of the names that begin with a dot, systemd refuses only "." and "..". This method refuses all of
   /// them, because Kubernetes puts such entries into the directory for its own purposes.
   ///
   /// - Parameter name: The name of the file.
-  /// - Returns: `true` if the file can be a secret.
+  /// - Returns: `true` for the name of a secret.
   package static func isName(_ name: String) -> Bool {
     (1...255).contains(name.utf8.count) && name.utf8.first != UInt8(ascii: ".")
       && name.utf8.allSatisfy { byte in
@@ -104,11 +105,11 @@ package final class SecretsDirectory {
 
   /// Returns the names of the files.
   ///
-  /// A file that can't be read is among them, because reading it tells why. A link that leads to no file of the
-  /// directory is one of the ``strayLinks`` instead.
+  /// An unreadable file is among them: reading it tells why. A link that leads to no file of the directory is
+  /// one of the ``strayLinks`` instead.
   ///
   /// - Returns: The names, in no particular order.
-  /// - Throws: `FileFailure` if the directory can't be read.
+  /// - Throws: The failure to read the directory.
   package func names() throws(FileFailure) -> [String] {
     isInDoubt = true
     let version = try version()
@@ -151,8 +152,8 @@ package final class SecretsDirectory {
   /// - Parameters:
   ///   - name: The name of the file, which ``isName(_:)`` must accept.
   ///   - largest: The maximum size of the file, in bytes.
-  /// - Returns: The file, or `nil` if there is no such file.
-  /// - Throws: `FileFailure` if the file can't be read.
+  /// - Returns: The file, or `nil` for a missing one.
+  /// - Throws: The failure to read the file.
   package func read(
     _ name: String, atMost largest: Int
   ) throws(FileFailure) -> File? {
@@ -176,7 +177,7 @@ package final class SecretsDirectory {
   /// The link that leads to the current version.
   private static let link = "..data"
 
-  /// Opens a file, or returns `nil` if there is none.
+  /// Opens a file, or returns `nil` for a missing one.
   private func open(_ name: String) throws(FileFailure) -> OpenFile? {
     do throws(FileFailure) {
       // Most directories have no links, and take no further call.
@@ -208,7 +209,7 @@ package final class SecretsDirectory {
   /// The largest number of links on the way to a file, as of the system itself.
   private static let mostLinks = 40
 
-  /// Opens a file of the directory or of the current version, or returns `nil` if there is none.
+  /// Opens a file of the directory or of the current version, or returns `nil` for a missing one.
   private func file(_ path: String, in place: OpenFile) throws(FileFailure) -> OpenFile? {
     if place === directory { return try follow(path, from: [directory]) }
     #if os(Linux)
@@ -227,8 +228,9 @@ package final class SecretsDirectory {
   ///   - path: The path of the file.
   ///   - flags: Further flags of open(2).
   ///   - places: The directories on the way to the last one, in which the path begins.
-  /// - Returns: The file, or `nil` if it doesn't exist.
-  /// - Throws: `FileFailure` with `EXDEV` if a link leads out of the directory, and `ELOOP` if one leads in a circle.
+  /// - Returns: The file, or `nil` for a missing one.
+  /// - Throws: `FileFailure`, with `EXDEV` for a link out of the directory, and with `ELOOP` for a circle of
+  ///   links.
   private func follow(
     _ path: String, _ flags: Int32 = 0, from places: [OpenFile]
   ) throws(FileFailure) -> OpenFile? {
@@ -289,12 +291,12 @@ package final class SecretsDirectory {
     return nil
   }
 
-  /// Returns the path in the version that the target of a link leads to, if it does.
+  /// Returns the path in the version that the target of a link leads to, or `nil` for another target.
   private static func pathInVersion(_ target: String) -> String? {
     target.hasPrefix(link + "/") ? String(target.dropFirst(link.count + 1)) : nil
   }
 
-  /// Returns the target of a link, or `nil` if there is no link of that name.
+  /// Returns the target of a link, or `nil` for a name that is no link's.
   private func linkTarget(_ name: String, in place: OpenFile? = nil) -> String? {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
       guard let start = buffer.baseAddress else { return nil }
@@ -304,7 +306,7 @@ package final class SecretsDirectory {
     }
   }
 
-  /// Whether the path still leads to this directory, and the directory to this version.
+  /// Whether the path leads to this directory as before, and the directory to this version.
   private var isCurrent: Bool {
     var status = stat()
     guard fstatat(AT_FDCWD, path, &status, 0) == 0, directory.isSame(as: status) else {
@@ -320,7 +322,7 @@ package final class SecretsDirectory {
     }
   }
 
-  /// The target of the link to the current version, if it led nowhere.
+  /// The target of a link to the current version that leads nowhere.
   private var deadEnd: String? {
     guard case .some(.none) = openVersion else { return nil }
     return linkTarget(Self.link)
@@ -339,7 +341,7 @@ package final class SecretsDirectory {
   /// Returns the identity of the directory, which remains the same from version to version.
   ///
   /// - Returns: The identity.
-  /// - Throws: `FileFailure` if the status can't be read.
+  /// - Throws: The failure to read the status.
   package func identity() throws(FileFailure) -> FileIdentity {
     FileIdentity(try directory.status())
   }

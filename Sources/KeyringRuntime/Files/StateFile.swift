@@ -9,22 +9,22 @@ internal import KeyringPlatform
 package struct StateFile {
   /// The size limit in bytes.
   ///
-  /// This library doesn't write longer files.
+  /// This library writes shorter files.
   private static let largest = 4096
 
   private let path: String
 
-  /// Creates a reference to a file, which doesn't need to exist.
+  /// Creates a reference to a file, present or not.
   ///
   /// - Parameter path: The path of the file.
   package init(path: String) { self.path = path }
 
-  /// Returns the text of the file, or `nil` if there is no file.
+  /// Returns the text of the file, or `nil` for a missing one.
   ///
-  /// The text is empty if the file is too long or isn't valid UTF-8.
+  /// The text of a file that is too long, or invalid UTF-8, is empty.
   ///
   /// - Returns: The text.
-  /// - Throws: `FileFailure` if the file can't be read.
+  /// - Throws: The failure to read the file.
   package func text() throws(FileFailure) -> String? {
     do throws(FileFailure) {
       guard let file = try OpenFile.reading(path) else { return nil }
@@ -36,13 +36,13 @@ package struct StateFile {
     }
   }
 
-  /// Writes the file, and creates its directory if there is none.
+  /// Writes the file, and creates a missing directory.
   ///
   /// - Parameters:
   ///   - text: The text.
   ///   - replacing: `true` to replace a file that is there.
-  /// - Returns: `true` if the file was written. `false` if there is one that must not be replaced.
-  /// - Throws: `FileFailure` if the file can't be written.
+  /// - Returns: `true` if the file was written, `false` if there is one that must stay.
+  /// - Throws: The failure to write the file.
   package func write(_ text: String, replacing: Bool) throws(FileFailure) -> Bool {
     let directory = Directory(of: path)
     try directory.make()
@@ -59,15 +59,15 @@ package struct StateFile {
     return true
   }
 
-  /// Removes the file, if there is one.
+  /// Removes the file, if any.
   ///
-  /// - Throws: `FileFailure` if the file can't be removed.
+  /// - Throws: The failure to remove the file.
   package func remove() throws(FileFailure) {
     if unlink(path) == 0 { return try Directory(of: path).sync() }
     guard errno == ENOENT || errno == ENOTDIR else { throw FileFailure("can't be removed") }
   }
 
-  /// Returns the reason why the file can't be written, if it's known without trying.
+  /// Returns the obstacle to writing the file that is known before an attempt.
   ///
   /// - Returns: The reason.
   package func obstacle() -> FileFailure? {

@@ -8,7 +8,7 @@ package enum ProcFile {
   /// Returns the text of a file.
   ///
   /// - Parameter path: The path of the file.
-  /// - Returns: The text, or `nil` if the file can't be read.
+  /// - Returns: The text, or `nil` for an unreadable file.
   package static func text(_ path: String) -> String? {
     guard let file = try? OpenFile.reading(path) else { return nil }
     return text { address, size in read(file.descriptor, address, size) }
@@ -17,7 +17,7 @@ package enum ProcFile {
   /// Returns the target of a symbolic link.
   ///
   /// - Parameter path: The path of the link.
-  /// - Returns: The target, or `nil` if the link can't be read.
+  /// - Returns: The target, or `nil` for an unreadable link.
   package static func link(_ path: String) -> String? {
     text { address, size in readlink(path, address, size) }
   }

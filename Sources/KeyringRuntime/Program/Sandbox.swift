@@ -30,7 +30,7 @@ package enum Sandbox: Equatable, Sendable {
     return .none
   }
 
-  /// The directory of the app's own data, or `nil` if there is none.
+  /// The directory of the app's own data, if any.
   ///
   /// Of the directories of a snap, it's the one that all revisions share.
   package var dataDirectory: String? {

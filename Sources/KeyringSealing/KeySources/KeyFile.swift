@@ -84,7 +84,7 @@ struct KeyFile {
   /// such files (NFS, for example) or if /proc is empty.
   private func makeWithoutSecondName(in directory: Directory) throws(FileFailure) -> Bool {
     // If the directory itself is the problem, makeWithSecondName() reports that.
-    guard let file = OpenFile.unnamed(in: directory) else { return false }
+    guard let file = OpenFile.unnamed(in: directory.path) else { return false }
     try writeKey(to: file)
     let source = "/proc/self/fd/\(file.descriptor)"
     return linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST

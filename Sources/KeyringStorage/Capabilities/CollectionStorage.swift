@@ -7,18 +7,30 @@ internal import KeyringRuntime
 /// Each collection has its own label and its own items. You lock and unlock each collection separately.
 ///
 /// Write each operation in the form in which you write the storage. It gets the other form.
+///
+/// ```swift
+/// let work = try keyring.createCollection(labeled: "Work")
+/// try work.setPassword("s3cret", for: .password(service: "org.example.app", account: "me"))
+/// ```
 public protocol CollectionStorage: LockableStorage {
   /// Lists the collections.
   ///
+  /// ```swift
+  /// for collection in try keyring.collections() { print(collection.label, collection.isLocked) }
+  /// ```
+  ///
   /// - Returns: The collections, in the order in which the keyring lists them.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
+  /// - Throws: The error of the storage.
   func collections() throws(SecureStorageError) -> [ItemCollection]
 
-  /// Returns the storage for a collection, which doesn't have to exist.
+  /// Returns the storage for a collection, present or not.
   ///
-  /// If there is no collection with the label, saving, locking and unlocking throw `.collectionNotFound`.
-  /// The storage finds no items, or reading throws the error, too, if the keyring shows only some of its
-  /// collections.
+  /// In a missing collection, saving, locking and unlocking throw `.collectionNotFound`. The storage finds no
+  /// items there. A keyring that shows some of its collections alone throws the error, too.
+  ///
+  /// ```swift
+  /// let password = try keyring.collection(labeled: "Work").password(for: key)
+  /// ```
   ///
   /// - Parameter label: The label of the collection.
   /// - Returns: The storage for the collection.
@@ -28,60 +40,67 @@ public protocol CollectionStorage: LockableStorage {
   ///
   /// The keyring prompts the user for the password of the collection.
   ///
+  /// ```swift
+  /// let work = try keyring.createCollection(labeled: "Work")
+  /// ```
+  ///
   /// - Parameter label: The label of the collection.
   /// - Returns: The storage for the collection.
-  /// - Throws: `.collectionAlreadyExists` if there already is a collection with that label, or
-  ///   `.userCanceled` if the user declines.
+  /// - Throws: `.collectionAlreadyExists` for a label in use, or `.userCanceled`.
   @discardableResult
   func createCollection(labeled label: String) throws(SecureStorageError) -> Self
 
   /// Deletes a collection and all of its items permanently.
   ///
+  /// ```swift
+  /// let wasThere = try keyring.deleteCollection(labeled: "Work")
+  /// ```
+  ///
   /// - Parameter label: The label of the collection.
-  /// - Returns: `true` if there was one.
-  /// - Throws: `SecureStorageError` if the collection can't be deleted.
+  /// - Returns: `true` for an item that was there.
+  /// - Throws: The error of the storage.
   @discardableResult
   func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool
 
-  /// Returns `true` if every program uses this collection.
+  /// Returns `true` for a collection that every program uses.
   ///
   /// Every program uses the default collection and the session collection.
   ///
-  /// - Returns: `true` if every program uses it.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
+  /// - Returns: `true` for a shared collection.
+  /// - Throws: The error of the storage.
   func isSharedCollection() throws(SecureStorageError) -> Bool
 
   // The asynchronous overloads call these requirements.
 
-  /// Lists the collections, and suspends the task while it waits.
+  /// Lists the collections, suspending the task.
   ///
   /// - Returns: The collections, in the order in which the keyring lists them.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   nonisolated(nonsending) func collectionsWithoutBlocking() async throws(SecureStorageError)
     -> [ItemCollection]
 
-  /// Creates a collection, and suspends the task while it waits.
+  /// Creates a collection, suspending the task.
   ///
   /// - Parameter label: The label of the collection.
   /// - Returns: The storage for the collection.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The
-  ///   collection may have been created by then.
+  /// - Throws: The errors of the form that blocks, or `.canceled`. The collection may have been created by
+  ///   then.
   nonisolated(nonsending) func createCollectionWithoutBlocking(labeled label: String)
     async throws(SecureStorageError) -> Self
 
-  /// Deletes a collection and all of its items permanently, and suspends the task while it waits.
+  /// Deletes a collection and all of its items permanently, suspending the task.
   ///
   /// - Parameter label: The label of the collection.
-  /// - Returns: `true` if there was one.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The
-  ///   collection may have been deleted by then.
+  /// - Returns: `true` for an item that was there.
+  /// - Throws: The errors of the form that blocks, or `.canceled`. The collection may have been deleted by
+  ///   then.
   nonisolated(nonsending) func deleteCollectionWithoutBlocking(labeled label: String)
     async throws(SecureStorageError) -> Bool
 
-  /// Returns `true` if every program uses this collection, and suspends the task while it waits.
+  /// Returns `true` for a collection that every program uses, suspending the task.
   ///
-  /// - Returns: `true` if every program uses it.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Returns: `true` for a shared collection.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   nonisolated(nonsending) func isSharedCollectionWithoutBlocking() async throws(SecureStorageError)
     -> Bool
 }
@@ -91,7 +110,7 @@ extension CollectionStorage {
   /// Lists the collections.
   ///
   /// - Returns: The collections, in the order in which the keyring lists them.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   public nonisolated(nonsending) func collections() async throws(SecureStorageError)
     -> [ItemCollection]
   {
@@ -104,8 +123,8 @@ extension CollectionStorage {
   ///
   /// - Parameter label: The label of the collection.
   /// - Returns: The storage for the collection.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The
-  ///   collection may have been created by then.
+  /// - Throws: The errors of the form that blocks, or `.canceled`. The collection may have been created by
+  ///   then.
   @discardableResult
   public nonisolated(nonsending) func createCollection(labeled label: String)
     async throws(SecureStorageError) -> Self
@@ -116,9 +135,9 @@ extension CollectionStorage {
   /// Deletes a collection and all of its items permanently.
   ///
   /// - Parameter label: The label of the collection.
-  /// - Returns: `true` if there was one.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The
-  ///   collection may have been deleted by then.
+  /// - Returns: `true` for an item that was there.
+  /// - Throws: The errors of the form that blocks, or `.canceled`. The collection may have been deleted by
+  ///   then.
   @discardableResult
   public nonisolated(nonsending) func deleteCollection(labeled label: String)
     async throws(SecureStorageError) -> Bool
@@ -126,12 +145,12 @@ extension CollectionStorage {
     try await deleteCollectionWithoutBlocking(labeled: label)
   }
 
-  /// Returns `true` if every program uses this collection.
+  /// Returns `true` for a collection that every program uses.
   ///
   /// Every program uses the default collection and the session collection.
   ///
-  /// - Returns: `true` if every program uses it.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Returns: `true` for a shared collection.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   public nonisolated(nonsending) func isSharedCollection() async throws(SecureStorageError) -> Bool
   {
     try await isSharedCollectionWithoutBlocking()
@@ -169,14 +188,14 @@ extension AsynchronousStorage where Self: CollectionStorage {
 }
 
 extension SynchronousStorage where Self: CollectionStorage {
-  /// Runs the synchronous operation, on another thread if it may block.
+  /// Runs the synchronous operation for a task.
   public nonisolated(nonsending) func collectionsWithoutBlocking() async throws(SecureStorageError)
     -> [ItemCollection]
   {
     try await blocking(.read) { () throws(SecureStorageError) in try collections() }
   }
 
-  /// Runs the synchronous operation, on another thread if it may block.
+  /// Runs the synchronous operation for a task.
   public nonisolated(nonsending) func createCollectionWithoutBlocking(
     labeled label: String
   ) async throws(SecureStorageError) -> Self {
@@ -185,7 +204,7 @@ extension SynchronousStorage where Self: CollectionStorage {
     }
   }
 
-  /// Runs the synchronous operation, on another thread if it may block.
+  /// Runs the synchronous operation for a task.
   public nonisolated(nonsending) func deleteCollectionWithoutBlocking(
     labeled label: String
   ) async throws(SecureStorageError) -> Bool {
@@ -194,7 +213,7 @@ extension SynchronousStorage where Self: CollectionStorage {
     }
   }
 
-  /// Runs the synchronous operation, on another thread if it may block.
+  /// Runs the synchronous operation for a task.
   public nonisolated(nonsending) func isSharedCollectionWithoutBlocking()
     async throws(SecureStorageError) -> Bool
   {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A description of a collection.
+///
+/// ```swift
+/// for collection in try storage.collections() where collection.isLocked { print(collection.label) }
+/// ```
 public struct ItemCollection: Sendable, Hashable {
   /// The label of the collection, for people and programs.
   public var label: String
@@ -13,8 +17,8 @@ public struct ItemCollection: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - label: The label of the collection.
-  ///   - isLocked: `true` if the items of the collection are locked.
-  ///   - isDefault: `true` if the collection is the default one.
+  ///   - isLocked: Whether the items of the collection are locked.
+  ///   - isDefault: Whether the collection is the default one.
   public init(label: String, isLocked: Bool, isDefault: Bool) {
     self.label = label
     self.isLocked = isLocked

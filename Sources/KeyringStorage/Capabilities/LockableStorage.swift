@@ -4,45 +4,53 @@ internal import KeyringRuntime
 
 /// A storage that can be locked.
 ///
-/// No secret in a locked storage can be read or written until it's unlocked. Some storages still list their
-/// items.
+/// The secrets of a locked storage can't be read or written. Some storages still list their items.
 ///
 /// Write each operation in the form in which you write the storage. It gets the other form.
+///
+/// ```swift
+/// try storage.lock()
+/// try storage.unlock()  // asks the user for the password
+/// ```
 public protocol LockableStorage: SecureStorage {
   /// Locks the storage.
   ///
   /// Locking a locked storage changes nothing.
   ///
-  /// - Throws: `SecureStorageError` if the storage can't be locked.
+  /// - Throws: The error of the storage.
   func lock() throws(SecureStorageError)
 
-  /// Unlocks the storage, and prompts the user if necessary.
+  /// Unlocks the storage, with a prompt where that's necessary.
   ///
-  /// - Throws: `.locked` if the user may not be prompted, or `.userCanceled` if the user declines.
+  /// - Throws: `.locked` where prompts aren't allowed, or `.userCanceled`.
   func unlock() throws(SecureStorageError)
 
-  /// Returns `true` if the storage is locked.
+  /// Returns `true` for a locked storage.
   ///
-  /// - Returns: `true` if it's locked.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
+  /// ```swift
+  /// if try storage.isLocked() { try storage.unlock() }
+  /// ```
+  ///
+  /// - Returns: `true` for a locked storage.
+  /// - Throws: The error of the storage.
   func isLocked() throws(SecureStorageError) -> Bool
 
   // The asynchronous overloads call these requirements.
 
-  /// Locks the storage, and suspends the task while it waits.
+  /// Locks the storage, suspending the task.
   ///
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   nonisolated(nonsending) func lockWithoutBlocking() async throws(SecureStorageError)
 
-  /// Unlocks the storage, and suspends the task while it waits.
+  /// Unlocks the storage, suspending the task.
   ///
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   nonisolated(nonsending) func unlockWithoutBlocking() async throws(SecureStorageError)
 
-  /// Returns `true` if the storage is locked, and suspends the task while it waits.
+  /// Returns `true` for a locked storage, suspending the task.
   ///
-  /// - Returns: `true` if it's locked.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Returns: `true` for a locked storage.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   nonisolated(nonsending) func isLockedWithoutBlocking() async throws(SecureStorageError) -> Bool
 }
 
@@ -52,22 +60,22 @@ extension LockableStorage {
   ///
   /// Locking a locked storage changes nothing.
   ///
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   public nonisolated(nonsending) func lock() async throws(SecureStorageError) {
     try await lockWithoutBlocking()
   }
 
-  /// Unlocks the storage, and prompts the user if necessary.
+  /// Unlocks the storage, with a prompt where that's necessary.
   ///
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   public nonisolated(nonsending) func unlock() async throws(SecureStorageError) {
     try await unlockWithoutBlocking()
   }
 
-  /// Returns `true` if the storage is locked.
+  /// Returns `true` for a locked storage.
   ///
-  /// - Returns: `true` if it's locked.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Returns: `true` for a locked storage.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   public nonisolated(nonsending) func isLocked() async throws(SecureStorageError) -> Bool {
     try await isLockedWithoutBlocking()
   }
@@ -93,17 +101,17 @@ extension AsynchronousStorage where Self: LockableStorage {
 }
 
 extension SynchronousStorage where Self: LockableStorage {
-  /// Runs the synchronous operation, on another thread if it may block.
+  /// Runs the synchronous operation for a task.
   public nonisolated(nonsending) func lockWithoutBlocking() async throws(SecureStorageError) {
     try await blocking(.lock) { () throws(SecureStorageError) in try lock() }
   }
 
-  /// Runs the synchronous operation, on another thread if it may block.
+  /// Runs the synchronous operation for a task.
   public nonisolated(nonsending) func unlockWithoutBlocking() async throws(SecureStorageError) {
     try await blocking(.unlock) { () throws(SecureStorageError) in try unlock() }
   }
 
-  /// Runs the synchronous operation, on another thread if it may block.
+  /// Runs the synchronous operation for a task.
   public nonisolated(nonsending) func isLockedWithoutBlocking() async throws(SecureStorageError)
     -> Bool
   {

@@ -4,6 +4,17 @@
 ///
 /// Saving or removing an item fails with `.readOnly`. A type that conforms to this protocol implements only
 /// the methods that find items.
+///
+/// ```swift
+/// struct BuildSecrets: ReadOnlyStorage, ImmediateStorage {
+///   let values: [SecureItem]
+///
+///   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+///     try validate(query, for: .read)
+///     return values.filter(query.matches).map { $0.selecting(query.details) }
+///   }
+/// }
+/// ```
 public protocol ReadOnlyStorage: SecureStorage {}
 
 extension ReadOnlyStorage {

@@ -5,12 +5,21 @@ internal import KeyringRuntime
 /// A storage that is written with `async` and `await`.
 ///
 /// You write the operations whose names end in `WithoutBlocking`. A synchronous operation runs the same code
-/// to its end on the calling thread. It needs no other thread for that, because the code runs on an executor
-/// that uses the calling thread.
+/// to its end on the calling thread. The calling thread is enough for that: the code runs on an executor that
+/// uses it.
 ///
 /// The code that you await must not need the calling thread for anything else. For example, a storage that
 /// gets its answers on an event loop's thread can't be called synchronously on that thread. Child tasks of a
 /// synchronous operation share its thread, too.
+///
+/// ```swift
+/// func itemsWithoutBlocking(
+///   matching query: ItemQuery
+/// ) async throws(SecureStorageError) -> [SecureItem] {
+///   try validate(query, for: .read)
+///   return try await server.find(query)
+/// }
+/// ```
 public protocol AsynchronousStorage: SecureStorage {}
 
 extension AsynchronousStorage {
@@ -63,25 +72,5 @@ extension AsynchronousStorage {
     try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
       try await removeItemsWithoutBlocking(matching: query)
     }
-  }
-
-  /// Runs the asynchronous diagnosis to its end on this thread.
-  public func diagnose(writing: Bool) -> StorageDiagnosis {
-    do throws(SecureStorageError) {
-      return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-        try await diagnoseWithoutBlocking(writing: writing)
-      }
-    } catch {
-      var diagnosis = StorageDiagnosis(of: backendName)
-      diagnosis.add("diagnosis", error)
-      return diagnosis
-    }
-  }
-
-  /// Finds out whether the storage can be read, and written if you ask for it.
-  public nonisolated(nonsending) func diagnoseWithoutBlocking(
-    writing: Bool
-  ) async throws(SecureStorageError) -> StorageDiagnosis {
-    try await diagnosing(writing: writing) { diagnosisByUse(writing: writing) }
   }
 }

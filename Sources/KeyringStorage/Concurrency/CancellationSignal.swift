@@ -2,11 +2,17 @@
 
 internal import KeyringRuntime
 
-/// A signal that tells a storage during a synchronous call that the result is no longer needed.
+/// A signal that tells a storage during a synchronous call that its result is unwanted.
 ///
 /// An `await` on a ``BlockingStorage`` runs the synchronous operation on a thread of the library's thread
-/// pool. If the task is cancelled, the operation learns of it through ``current``. A storage that waits for
-/// something ends the wait and throws `.canceled`.
+/// pool. The operation learns of a cancelled task through ``current``. A storage that waits for something
+/// ends the wait and throws `.canceled`.
+///
+/// ```swift
+/// guard let signal = CancellationSignal.current else { return device.wait() }
+/// signal.onCancel({ device.stop() }, while: { device.wait() })
+/// if signal.isCancelled { throw error(.canceled, during: .read) }
+/// ```
 public struct CancellationSignal: Sendable {
   private let cancellation: Cancellation
 
@@ -19,6 +25,10 @@ public struct CancellationSignal: Sendable {
   public var isCancelled: Bool { cancellation.isCancelled }
 
   /// Calls a handler if the call is cancelled while a closure runs, or at once if it was cancelled before.
+  ///
+  /// ```swift
+  /// signal.onCancel({ device.stop() }, while: { device.wait() })
+  /// ```
   ///
   /// - Parameters:
   ///   - handler: The closure to call, at most once and on any thread. Use it to wake a waiting thread.

@@ -5,9 +5,9 @@ internal import KeyringRuntime
 extension SecureStorage {
   /// Runs a synchronous operation for a task, and cancels it with the task.
   ///
-  /// The operation runs on a thread of the thread pool. If the storage is an ``ImmediateStorage``, or if
-  /// the task belongs to a synchronous operation, it runs at once on the current thread. If the storage is an
-  /// ``AskingStorage``, none of these threads waits for the user.
+  /// The operation runs on a thread of the thread pool. That of an ``ImmediateStorage``, and one within a
+  /// synchronous operation, runs at once on the current thread. An ``AskingStorage`` waits for the user on
+  /// other threads.
   ///
   /// - Parameters:
   ///   - operation: The operation that errors name.
@@ -19,7 +19,10 @@ extension SecureStorage {
     _ operation: SecureStorageError.Operation, isAsking: Bool = false,
     _ body: @escaping @Sendable () throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
-    if self is any ImmediateStorage { return try immediately(operation, body) }
+    if self is any ImmediateStorage {
+      try checkCancellation(operation)
+      return try body()
+    }
     let canceled = error(.canceled, during: operation)
     if let storage = self as? any AskingStorage {
       return try await storage.question.run(isAsking: isAsking, orThrow: canceled, body)

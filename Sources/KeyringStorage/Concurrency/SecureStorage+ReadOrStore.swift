@@ -32,7 +32,7 @@ extension SecureStorage {
     }
   }
 
-  /// Reads the value stored under a key, or stores a new one, and suspends the task while it waits.
+  /// Reads the value stored under a key, or stores a new one, suspending the task.
   package nonisolated(nonsending) func readOrStore<Value>(
     _ key: ItemKey, as coding: ItemCoding<Value>,
     _ generate: () async throws(SecureStorageError) -> Value
@@ -66,7 +66,8 @@ extension SecureStorage {
 
 /// The attempts to add an item that others add and remove at the same time.
 ///
-/// If a storage has no atomic "create if absent", two processes may both find the other's item and remove their own.
+/// In a storage whose "create if absent" isn't atomic, two processes may both find the other's item and
+/// remove their own.
 private struct Attempts {
   static let reason = "Other programs kept adding and removing the same item."
   private static let longestTime = Duration.seconds(30)

@@ -34,7 +34,14 @@ extension SecureStorage {
       recoverySuggestion: shortage.recoverySuggestion, underlying: shortage.underlying)
   }
 
-  /// Throws if this process was forked after it had used a storage.
+  /// Throws `.canceled` in a cancelled task.
+  package func checkCancellation(
+    _ operation: SecureStorageError.Operation
+  ) throws(SecureStorageError) {
+    if Task.isCancelled { throw error(.canceled, during: operation) }
+  }
+
+  /// Throws in a process that was forked after the use of a storage.
   package func refuseForkedProcess(
     _ operation: SecureStorageError.Operation
   ) throws(SecureStorageError) {

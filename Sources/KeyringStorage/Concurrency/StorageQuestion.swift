@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// A question to the user that an operation asks, and whose answer helps the others.
 ///
-/// An awaited operation first tries to do without it. If it can't, it's repeated on a thread on which no other
-/// storage depends, and which may wait for the user. The others try again when it has ended.
+/// An awaited operation first tries to do without it. Failing that, it's repeated on a thread on which no
+/// other storage depends, and which may wait for the user. The others try again when it has ended.
 package final class StorageQuestion: Sendable {
   /// The operation that asks, or is about to.
   private let current = Mutex<SharedOutcome<Void>?>(nil)
@@ -20,7 +20,7 @@ package final class StorageQuestion: Sendable {
   ///
   /// Call this before each question, and before anything is changed.
   ///
-  /// - Throws: An error that the operation must pass on, unless this thread may wait.
+  /// - Throws: An error that the operation must pass on, on a thread that may not wait.
   package static func begin() throws(SecureStorageError) {
     if mayWait { return }
     throw SecureStorageError(isNeeded, operation: .read, backendName: "StorageQuestion")
@@ -53,7 +53,7 @@ package final class StorageQuestion: Sendable {
     }
   }
 
-  /// Returns the result of an operation, or `nil` if it has to ask.
+  /// Returns the result of an operation, or `nil` for one that has to ask.
   private func attempt<Result: Sendable>(
     orThrow canceled: SecureStorageError,
     _ body: @escaping @Sendable () throws(SecureStorageError) -> Result

@@ -3,26 +3,30 @@
 internal import KeyringRuntime
 
 extension SecureStorage {
-  /// Finds out whether the storage works here, without changing anything and without a prompt.
+  /// Finds out whether the storage works here.
   ///
-  /// This method doesn't throw. The error of a storage is the ``StorageDiagnosis/failure`` of the
-  /// diagnosis.
+  /// It changes nothing and asks nothing. The error of a storage is the ``StorageDiagnosis/failure`` of the diagnosis.
+  ///
+  /// ```swift
+  /// let diagnosis = storage.diagnose()
+  /// if let failure = diagnosis.failure { print(failure.recoverySuggestion ?? "") }
+  /// ```
   ///
   /// - Returns: The findings.
   public func diagnose() -> StorageDiagnosis { diagnose(writing: false) }
 
-  /// Finds out whether the storage works here, without blocking the task's thread.
+  /// Finds out whether the storage works here, suspending the task.
   ///
   /// - Parameter writing: Whether to store, read and remove an item as a test.
   /// - Returns: The findings.
-  /// - Throws: Only `.canceled`, if the task is cancelled, because there are no findings then.
+  /// - Throws: `.canceled`, in place of findings.
   public nonisolated(nonsending) func diagnose(writing: Bool = false)
     async throws(SecureStorageError) -> StorageDiagnosis
   {
     try await diagnoseWithoutBlocking(writing: writing)
   }
 
-  /// Runs a diagnosis, on another thread if the storage may block.
+  /// Runs a diagnosis for a task.
   package nonisolated(nonsending) func diagnosing(
     writing: Bool, _ body: @escaping @Sendable () -> StorageDiagnosis
   ) async throws(SecureStorageError) -> StorageDiagnosis {
@@ -34,15 +38,15 @@ extension SecureStorage {
     }
   }
 
-  /// Finds out whether the storage can be read, and written if you ask for it.
+  /// Finds out whether the storage can be read, and on demand written.
   ///
-  /// This is the diagnosis of a storage that doesn't implement its own.
+  /// This is the default diagnosis.
   ///
   /// - Parameter writing: Whether to store, read and remove an item as a test.
   /// - Returns: The findings.
   public func diagnose(writing: Bool) -> StorageDiagnosis { diagnosisByUse(writing: writing) }
 
-  /// Finds out whether the storage can be read, and written if you ask for it.
+  /// Finds out whether the storage can be read, and on demand written.
   func diagnosisByUse(writing: Bool) -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: backendName)
     do throws(SecureStorageError) {
@@ -61,11 +65,47 @@ extension SecureStorage {
   }
 }
 
+// The form of the diagnosis that a storage doesn't write.
+
+extension AsynchronousStorage {
+  /// Runs the asynchronous diagnosis to its end on this thread.
+  public func diagnose(writing: Bool) -> StorageDiagnosis {
+    do throws(SecureStorageError) {
+      return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+        try await diagnoseWithoutBlocking(writing: writing)
+      }
+    } catch {
+      var diagnosis = StorageDiagnosis(of: backendName)
+      diagnosis.add("diagnosis", error)
+      return diagnosis
+    }
+  }
+
+  /// Finds out whether the storage can be read, and on demand written.
+  public nonisolated(nonsending) func diagnoseWithoutBlocking(
+    writing: Bool
+  ) async throws(SecureStorageError) -> StorageDiagnosis {
+    try await diagnosing(writing: writing) { diagnosisByUse(writing: writing) }
+  }
+}
+
+extension SynchronousStorage {
+  /// Runs the synchronous diagnosis for a task.
+  public nonisolated(nonsending) func diagnoseWithoutBlocking(
+    writing: Bool
+  ) async throws(SecureStorageError) -> StorageDiagnosis {
+    try await diagnosing(writing: writing) { diagnose(writing: writing) }
+  }
+}
+
 extension StorageDiagnosis {
   /// Adds a finding about storing, reading and removing an item.
   ///
-  /// The item belongs to the service "swift-keyring probe". Nothing is written to a
-  /// ``ReadOnlyStorage``.
+  /// The item belongs to the service "swift-keyring probe". A ``ReadOnlyStorage`` is left as it is.
+  ///
+  /// ```swift
+  /// if writing { diagnosis.probeWriting(in: self) }
+  /// ```
   ///
   /// - Parameter storage: The storage. It must not ask the user unless it's allowed to.
   public mutating func probeWriting(in storage: some SecureStorage) {
@@ -92,8 +132,8 @@ extension StorageDiagnosis {
 extension SecureStorage {
   /// Stores an item as a test while a closure runs.
   ///
-  /// The item is removed even if the closure throws, if the task is cancelled by now, or if the item may have been
-  /// stored although the answer didn't arrive. So nothing is left behind.
+  /// The item is removed in any case: after an error of the closure, a cancellation of the task, or an answer
+  /// that was lost. So nothing is left behind.
   ///
   /// - Parameters:
   ///   - key: The key of the item.

@@ -9,9 +9,13 @@ extension SecureStorage {
   ///
   /// For a storage that uses several others, it's the name of the one that the item is in.
   ///
+  /// ```swift
+  /// print(try storage.origin(of: key) ?? "absent")
+  /// ```
+  ///
   /// - Parameter key: The key to look for.
-  /// - Returns: The name of the storage that the item is in, or `nil` if there is no item.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
+  /// - Returns: The name of the storage that the item is in, or `nil` for an absent item.
+  /// - Throws: The error of the storage.
   public func origin(of key: ItemKey) throws(SecureStorageError) -> String? {
     try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
       try await originWithoutBlocking(of: key)
@@ -23,15 +27,15 @@ extension SecureStorage {
   /// For a storage that uses several others, it's the name of the one that the item is in.
   ///
   /// - Parameter key: The key to look for.
-  /// - Returns: The name of the storage that the item is in, or `nil` if there is no item.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Returns: The name of the storage that the item is in, or `nil` for an absent item.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   public nonisolated(nonsending) func origin(
     of key: ItemKey
   ) async throws(SecureStorageError) -> String? {
     try await originWithoutBlocking(of: key)
   }
 
-  /// Returns the name of this storage if it has the item.
+  /// Returns the name of this storage for an item that it has.
   public nonisolated(nonsending) func originWithoutBlocking(
     of key: ItemKey
   ) async throws(SecureStorageError) -> String? {

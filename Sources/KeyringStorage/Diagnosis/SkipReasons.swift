@@ -12,10 +12,10 @@ extension Set<SecureStorageError.Code> {
 }
 
 extension StorageDiagnosis {
-  /// The failures of a storage that still has the program's items, if it has any.
+  /// The failures of a storage that may still have the program's items.
   private static let hindrances: Set<SecureStorageError.Code> = [.locked, .userCanceled, .readOnly]
 
-  /// Whether the storage is available, perhaps only after unlocking it, or only for reading.
+  /// Whether the storage is available, perhaps after an unlock, or for reading.
   package var isThere: Bool { failure.map { Self.hindrances.contains($0.code) } ?? true }
 
   /// Whether it's certain that the storage has none of the program's secrets, and can't have any.

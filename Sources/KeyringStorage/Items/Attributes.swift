@@ -37,19 +37,19 @@ package enum AttributeName {
   package static let key = "swift-keyring:key"
   /// The revision of an item, in an attribute of this package.
   ///
-  /// It identifies the newest of several items with the same key. If the attribute is missing, the revision
-  /// is 0.
+  /// It identifies the newest of several items with the same key. An item that lacks the attribute has the
+  /// revision 0.
   package static let revision = "swift-keyring:revision"
   /// A mark that an empty secret is intended, in an attribute of this package.
   ///
   /// For an existing item, the attribute is written before the secret becomes empty. The item keeps the
-  /// attribute even if its secret changes again. If the item is replaced by one with other attributes, the
-  /// new item gets the attribute only if its own secret is empty.
+  /// attribute, whatever its secret becomes. If the item is replaced by one with other attributes, the new
+  /// item gets the attribute only if its own secret is empty.
   package static let emptySecret = "swift-keyring:empty"
   /// A mark that the secret may be in the binary form of a keyring without encryption, in an attribute of this
   /// package.
   ///
-  /// The item keeps the attribute even if its secret changes to another form. Readers go by the secret.
+  /// The item keeps the attribute, whatever form its secret takes. Readers go by the secret.
   package static let binaryForm = "swift-keyring:binary"
   /// A random value that no other item has, in an attribute of this package.
   ///
@@ -74,31 +74,31 @@ package enum AttributeName {
     key, revision, emptySecret, binaryForm, unique, successor, firstStored, schema,
   ]
 
-  /// Returns `true` if an attribute name is reserved for storages.
+  /// Returns `true` for an attribute name that is a storage's own.
   ///
   /// gnome-keyring 42 marks attributes in its files with a prefix of the name. If a name already has that
   /// prefix, gnome-keyring drops or renames the attribute when it reads the file again.
   ///
   /// - Parameter name: The name.
-  /// - Returns: `true` if callers may not use the name.
+  /// - Returns: `true` for a name that callers must leave alone.
   package static func isReserved(_ name: String) -> Bool {
     reserved.contains(name) || name.hasPrefix("gkr:compat:")
   }
 }
 
 extension [String: String] {
-  /// Returns `true` if two sets of attributes have the same names and values, byte for byte.
+  /// Compares the names and values of two sets of attributes, byte for byte.
   ///
   /// - Parameter other: The other attributes.
-  /// - Returns: `true` if the names and values are the same.
+  /// - Returns: `true` for the same names and values.
   package func hasSameBytes(_ other: [String: String]) -> Bool {
     count == other.count && isContained(in: other)
   }
 
-  /// Returns `true` if other attributes include all of these names and values, byte for byte.
+  /// Looks for all of these names and values in other attributes, byte for byte.
   ///
   /// - Parameter other: The other attributes.
-  /// - Returns: `true` if they include all of these.
+  /// - Returns: `true` for attributes that include all of these.
   package func isContained(in other: [String: String]) -> Bool {
     allSatisfy { name, value in other.value(ofExactly: name)?.hasSameBytes(value) ?? false }
   }
@@ -106,8 +106,7 @@ extension [String: String] {
   /// Returns the value of the attribute with exactly this name.
   ///
   /// - Parameter name: The name of the attribute.
-  /// - Returns: The value, or `nil` if there is none. A name that looks the same but has other bytes
-  ///   doesn't count.
+  /// - Returns: The value, if any. A name that looks the same but has other bytes is another name.
   package func value(ofExactly name: String) -> String? {
     index(forKey: name).flatMap { self[$0].key.hasSameBytes(name) ? self[$0].value : nil }
   }

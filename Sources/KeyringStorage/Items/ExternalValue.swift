@@ -21,7 +21,7 @@ package enum ExternalValue: Sendable {
     }
   }
 
-  /// The value as text, or `nil` if it isn't text.
+  /// The value as text, or `nil` for bytes of another kind.
   package var text: Secret? {
     switch self {
     case .text(let text), .bytes(let text): text.isUTF8 ? text : nil
@@ -29,7 +29,7 @@ package enum ExternalValue: Sendable {
     }
   }
 
-  /// Returns the JSON of the value and its decoded form, or `nil` if the value isn't of the type.
+  /// Returns the JSON of the value and its decoded form, or `nil` for a value of another type.
   package func json<Value: Decodable>(as type: Value.Type) -> (json: Secret, value: Value)? {
     for json in possibleJSON(isText: type is String.Type) {
       if let value = json.decoded(as: type) { return (json, value) }

@@ -5,7 +5,7 @@ internal import KeyringPlatform
 /// A conversion between values of a type and the items that hold them.
 ///
 /// Passwords, secrets, credentials and codable values have one each: ``text``, ``secret``, ``credential`` and
-/// ``value(_:)``. Create one for a type that isn't codable:
+/// ``value(_:)``. Create one for any other type:
 ///
 /// ```swift
 /// struct Fingerprint: Sendable { var bytes: [UInt8] }
@@ -18,15 +18,15 @@ public struct ItemCoding<Value: Sendable>: Sendable {
   /// The parts of an item that decoding needs.
   @usableFromInline
   package let details: ItemQuery.Details
-  /// A closure that stores a value in an item, or throws an error if the value can't be encoded.
+  /// A closure that stores a value in an item, or throws the encoder's error.
   let encode: @Sendable (Value, inout SecureItem) throws -> Void
   /// A closure that creates a value from a secret and attributes.
   ///
-  /// The attributes are present if ``details`` includes them. The closure returns `nil` if the item holds
-  /// another kind of value.
+  /// The attributes are those that ``details`` includes. The closure returns `nil` for an item with another
+  /// kind of value.
   @usableFromInline
   package let decode: @Sendable (Secret, [String: String]?) -> Value?
-  /// A closure that stores an external value in an item, or returns `false` if the value has another type.
+  /// A closure that stores an external value in an item, or returns `false` for a value of another type.
   package let parse: @Sendable (ExternalValue, inout SecureItem) -> Bool
 }
 
@@ -34,9 +34,9 @@ extension ItemCoding {
   /// Creates a coding that keeps each value in the secret of an item.
   ///
   /// - Parameters:
-  ///   - encode: The closure that makes a secret of a value. If it throws, the write throws `.invalidArgument`.
-  ///   - decode: The closure that makes a value of a secret, or returns `nil` if the secret is of another kind, for
-  ///     which the read throws `.undecodable`.
+  ///   - encode: The closure that makes a secret of a value. An error makes the write throw
+  ///     `.invalidArgument`.
+  ///   - decode: The closure that makes a value of a secret. With `nil`, the read throws `.undecodable`.
   public init(
     encode: @escaping @Sendable (Value) throws -> Secret,
     decode: @escaping @Sendable (Secret) -> Value?
@@ -77,7 +77,7 @@ extension ItemCoding {
   ///   - item: The item, with all ``details``.
   ///   - backendName: The name of the storage that returned the item.
   /// - Returns: The value.
-  /// - Throws: `.undecodable` if the item holds another kind of value.
+  /// - Throws: `.undecodable` for an item with another kind of value.
   @inlinable
   package func value(
     of item: borrowing SecureItem, from backendName: @autoclosure () -> String
@@ -138,6 +138,10 @@ extension ItemCoding where Value: Codable {
   /// Returns a coding that keeps a value in the secret, as JSON.
   ///
   /// `Data` and `[UInt8]` are kept as their own bytes.
+  ///
+  /// ```swift
+  /// let session = try storage[key, as: .value(Session.self)].read()
+  /// ```
   ///
   /// - Parameter type: The type of the value.
   /// - Returns: The coding.

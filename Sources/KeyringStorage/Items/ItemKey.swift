@@ -4,8 +4,12 @@ internal import Synchronization
 
 /// The unique identifier of an item, which consists of its kind, its identifying attributes, and a schema.
 ///
-/// Two keys are equal only if their kinds, all of their parts and their schemas are equal. Keys of different kinds
-/// never collide.
+/// Equal keys have the same kind, the same parts and the same schema. Keys of different kinds never collide.
+///
+/// ```swift
+/// let token = ItemKey.password(service: "org.example.app", account: "authToken")
+/// let login = ItemKey.credentials(service: "org.example.app", label: "account")
+/// ```
 public struct ItemKey: Hashable, Sendable {
   @usableFromInline
   let name: ItemName
@@ -30,8 +34,8 @@ public struct ItemKey: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - kind: The kind of item.
-  ///   - attributes: The parts of the key, by attribute name. A part can be empty, and a name can't
-  ///     contain a colon or a comma.
+  ///   - attributes: The parts of the key, by attribute name. A part can be empty. A colon and a comma are
+  ///     refused in a name.
   ///   - schema: The name of the schema, if another program searches for one. The usual one is
   ///     `org.freedesktop.Secret.Generic`, or `org.gnome.keyring.NetworkPassword` for an internet password.
   public init(kind: ItemKind, attributes: [String: String], schema: String? = nil) {
@@ -61,12 +65,15 @@ public struct ItemKey: Hashable, Sendable {
   ///
   /// Each account of a service has one password.
   ///
+  /// ```swift
+  /// let key = ItemKey.password(service: "org.example.app", account: "authToken")
+  /// ```
+  ///
   /// - Parameters:
   ///   - service: The app or service that the password belongs to.
   ///   - account: The account at that service.
-  ///   - accessGroup: The name under which several programs of one vendor share items. It's part of the
-  ///     key. On Linux, it separates items, but doesn't prevent other programs of the user from reading
-  ///     them.
+  ///   - accessGroup: The name under which several programs of one vendor share items. It's part of the key.
+  ///     On Linux, it separates items, which other programs of the user can still read.
   /// - Returns: The key.
   public static func password(
     service: String, account: String, accessGroup: String? = nil
@@ -75,6 +82,10 @@ public struct ItemKey: Hashable, Sendable {
   }
 
   /// Returns the key of a value, which is bytes or anything that can be encoded.
+  ///
+  /// ```swift
+  /// let session = ItemKey.value(service: "org.example.app", account: "session")
+  /// ```
   ///
   /// - Parameters:
   ///   - service: The app or service that the value belongs to.
@@ -98,9 +109,14 @@ public struct ItemKey: Hashable, Sendable {
   ///
   /// The key consists of the parts of the server that you specify, and the account.
   ///
+  /// ```swift
+  /// let key = ItemKey.internetPassword(
+  ///   server: InternetServer("git.example.org", protocol: .https), account: "me")
+  /// ```
+  ///
   /// - Parameters:
-  ///   - server: The server. Parts that you leave out don't belong to the key.
-  ///   - account: The account, if the server has several.
+  ///   - server: The server. The parts that you give belong to the key.
+  ///   - account: The account, for a server that has several.
   /// - Returns: The key.
   public static func internetPassword(server: InternetServer, account: String? = nil) -> ItemKey {
     var attributes = server.attributes
@@ -111,6 +127,10 @@ public struct ItemKey: Hashable, Sendable {
   /// Returns the key of a credential.
   ///
   /// A label names one login and its password.
+  ///
+  /// ```swift
+  /// let account = try storage[.credentials(service: "org.example.app", label: "account"), as: .credential].read()
+  /// ```
   ///
   /// - Parameters:
   ///   - service: The app or service that the credential belongs to.
@@ -144,10 +164,10 @@ extension ItemKey {
       attributes: attributes, schema: end.map { String(storedKind[$0...].dropFirst()) })
   }
 
-  /// The service that the item belongs to, or `nil` if it has none, such as an internet password.
+  /// The service that the item belongs to, or `nil` for an item such as an internet password.
   public var service: String? { attributes[AttributeName.service] }
 
-  /// The account that the item belongs to, or `nil` if the key has none.
+  /// The account that the item belongs to, if the key has one.
   public var account: String? {
     attributes[kind == .internetPassword ? AttributeName.user : AttributeName.username]
   }
@@ -173,7 +193,7 @@ extension ItemKey {
 extension ItemKey {
   // Inlined, because a storage in memory or a cache compares keys in each read.
 
-  /// Returns `true` if two keys have the same kind, the same parts and the same schema, byte for byte.
+  /// Compares the kind, the parts and the schema of two keys, byte for byte.
   @inlinable
   public static func == (lhs: ItemKey, rhs: ItemKey) -> Bool {
     lhs.name === rhs.name || lhs.name.hash == rhs.name.hash && lhs.name.hasSameBytes(rhs.name)
@@ -190,7 +210,7 @@ extension ItemKey {
   @inlinable
   public func _rawHashValue(seed: Int) -> Int { name.hash._rawHashValue(seed: seed) }
 
-  /// Whether a storage has already validated the key, so that others don't have to.
+  /// Whether a storage has already validated the key, which saves others the work.
   var isValidated: Bool {
     get { name.isValidated.load(ordering: .relaxed) }
     nonmutating set { name.isValidated.store(newValue, ordering: .relaxed) }

@@ -3,6 +3,10 @@
 internal import Synchronization
 
 /// A kind of item, such as a password or a login with its password.
+///
+/// ```swift
+/// extension ItemKind { static let certificate = ItemKind(rawValue: "certificate") }
+/// ```
 public struct ItemKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   /// The name of the kind, which is stored with its items.
   public let rawValue: String
@@ -28,7 +32,7 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable, CustomStringConver
       ? "org.gnome.keyring.NetworkPassword" : "org.freedesktop.Secret.Generic"
   }
 
-  /// Returns `true` if the names of two kinds have the same bytes.
+  /// Compares the names of two kinds, byte for byte.
   public static func == (lhs: ItemKind, rhs: ItemKind) -> Bool {
     lhs.rawValue.hasSameBytes(rhs.rawValue)
   }

@@ -49,7 +49,7 @@ final class ItemName: Sendable {
     hash = hasher.finalize()
   }
 
-  /// Returns `true` if two names have the same kind, the same parts and the same schema.
+  /// Compares the kind, the parts and the schema of two names.
   // The compiler then knows that a dictionary needn't hold its key meanwhile.
   @_effects(readonly)
   @usableFromInline

@@ -52,10 +52,10 @@ public struct ItemQuery: Sendable, Equatable {
   /// Times are compared in whole seconds, because keyrings keep them this way.
   public var modified: ClosedRange<Date>?
 
-  /// Whether attributes and labels match even if their case differs.
+  /// Whether attributes and labels match in any case.
   ///
-  /// Keyrings can't search like this. If the value is `true`, the storage looks at every item of the
-  /// collection, but not at the secrets.
+  /// Keyrings can't search like this: the storage looks at every item of the collection, and leaves the
+  /// secrets alone.
   public var ignoresCase: Bool
 
   /// The parts of each item to fetch.
@@ -66,9 +66,9 @@ public struct ItemQuery: Sendable, Equatable {
   /// The query returns the newest items.
   public var limit: Int?
 
-  /// Whether the query unlocks locked items, and prompts the user if necessary.
+  /// Whether the query unlocks locked items, with a prompt where that's necessary.
   ///
-  /// Otherwise, locked items come without their secrets, and with the other parts that the keyring reveals.
+  /// With `false`, locked items come with the parts that the keyring reveals, and no secret.
   public var allowsUnlocking: Bool
 
   /// Whether the query leaves out the items that are another program's own.
@@ -79,6 +79,10 @@ public struct ItemQuery: Sendable, Equatable {
   /// Called now and then with the number of items looked at, and the total.
   ///
   /// Both may start again after an unlock. Asynchronous queries call it on another thread.
+  ///
+  /// ```swift
+  /// query.onProgress = { completed, total in print("\(completed) of \(total)") }
+  /// ```
   public var onProgress: (@Sendable (_ completed: Int, _ total: Int) -> Void)? {
     get { progress.handler }
     set { progress.handler = newValue }
@@ -88,7 +92,7 @@ public struct ItemQuery: Sendable, Equatable {
 
   /// Whether a removal leaves the items that another program has stored beside an item.
   ///
-  /// These items haven't been read.
+  /// These items are unread.
   package var leavesOthers = false
 
   /// Creates a query.
@@ -100,10 +104,10 @@ public struct ItemQuery: Sendable, Equatable {
   ///   - label: The label of the items to select.
   ///   - created: The time range in which an item must have been stored for the first time.
   ///   - modified: The time range in which an item must have been changed for the last time.
-  ///   - ignoresCase: `true` if attributes and labels match even if their case differs.
+  ///   - ignoresCase: Whether attributes and labels match in any case.
   ///   - details: The parts of each item to fetch.
   ///   - limit: The maximum number of items to return, starting with the newest.
-  ///   - allowsUnlocking: `true` to unlock locked items, and prompt the user if necessary.
+  ///   - allowsUnlocking: Whether to unlock locked items, with a prompt where that's necessary.
   public init(
     key: ItemKey? = nil,
     kind: ItemKind? = nil,
@@ -130,6 +134,10 @@ public struct ItemQuery: Sendable, Equatable {
 
   /// Returns a query for the item with a key.
   ///
+  /// ```swift
+  /// let items = try storage.items(matching: .key(key, details: .all))
+  /// ```
+  ///
   /// - Parameters:
   ///   - key: The key.
   ///   - details: The parts of the item to fetch.
@@ -139,6 +147,10 @@ public struct ItemQuery: Sendable, Equatable {
   }
 
   /// Returns a query for all items of a service.
+  ///
+  /// ```swift
+  /// let items = try storage.items(matching: .service("org.example.app", kind: .password))
+  /// ```
   ///
   /// - Parameters:
   ///   - service: The service.
@@ -166,7 +178,7 @@ public struct ItemQuery: Sendable, Equatable {
 
 /// The progress closure of a query.
 ///
-/// It doesn't affect which items the query selects, so all handlers are equal.
+/// The query selects the same items with any handler, so all of them are equal.
 private struct ProgressHandler: Sendable, Equatable {
   var handler: (@Sendable (Int, Int) -> Void)?
 
@@ -174,13 +186,17 @@ private struct ProgressHandler: Sendable, Equatable {
 }
 
 extension ItemQuery {
-  /// Returns `true` if an item matches all conditions of the query, compared byte by byte.
+  /// Compares an item with all conditions of the query, byte by byte.
   ///
-  /// All storages compare items this way. A storage that can't search on its own calls this method for each
-  /// of its items.
+  /// All storages compare items this way. A storage whose backend can't search calls this method for each of
+  /// its items.
+  ///
+  /// ```swift
+  /// let found = items.filter(query.matches).map { $0.selecting(query.details) }
+  /// ```
   ///
   /// - Parameter item: The item, with all of its metadata.
-  /// - Returns: `true` if the item matches every condition.
+  /// - Returns: `true` for an item that matches every condition.
   public func matches(_ item: SecureItem) -> Bool {
     if let key, key != item.key { return false }
     if let kind, kind != item.key.kind { return false }
@@ -207,5 +223,23 @@ extension ItemQuery {
     guard let second = date?.timeIntervalSince1970.rounded(.down) else { return false }
     return second >= range.lowerBound.timeIntervalSince1970.rounded(.down)
       && second <= range.upperBound.timeIntervalSince1970
+  }
+}
+
+extension SecureItem {
+  /// Returns the item with only the parts that a query asks for, as a storage returns it.
+  ///
+  /// ```swift
+  /// let found = items.filter(query.matches).map { $0.selecting(query.details) }
+  /// ```
+  ///
+  /// - Parameter details: The parts to keep. The key is always kept.
+  /// - Returns: The item without the other parts.
+  public func selecting(_ details: ItemQuery.Details) -> SecureItem {
+    var item = details.contains(.metadata) ? self : SecureItem(key: key)
+    (item.isForeign, item.isShared) = (isForeign, isShared)
+    item.hasFurtherSecrets = hasFurtherSecrets
+    item.secret = details.contains(.secret) ? secret : nil
+    return item
   }
 }

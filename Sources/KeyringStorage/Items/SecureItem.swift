@@ -4,7 +4,12 @@ public import KeyringPlatform
 
 /// An item of a storage, or the parts of it that you fetch or change.
 ///
-/// A part that's `nil` wasn't fetched, or isn't changed by saving the item.
+/// A part that's `nil` was left out of a query, or stays as it is in a save.
+///
+/// ```swift
+/// try storage.save(SecureItem(key: key, secret: Secret("s3cret"), label: "Example"), mode: .add)
+/// try storage.save(SecureItem(key: key, label: "Example, work"), mode: .update)  // keeps the secret
+/// ```
 public struct SecureItem: Sendable, Equatable {
   /// The key that uniquely identifies the item.
   public var key: ItemKey
@@ -14,13 +19,13 @@ public struct SecureItem: Sendable, Equatable {
 
   /// The name of the item that keyring managers show to the user.
   ///
-  /// It's never empty, and never contains a "/", because KWallet turns these into folders. If you save a
-  /// new item without a label, it gets one from its key.
+  /// It's never empty, and has no "/", because KWallet makes folders of these. A new item that comes with no
+  /// label gets one from its key.
   public var label: String?
 
   /// The searchable attributes in addition to the parts of the key.
   ///
-  /// A keyring stores them unencrypted, so never put a secret in them. Saving sets the attributes that you
+  /// A keyring stores them unencrypted: keep secrets out of them. Saving sets the attributes that you
   /// specify, and keeps the others.
   public var attributes: [String: String]?
 
@@ -50,7 +55,7 @@ public struct SecureItem: Sendable, Equatable {
   /// Whether another program has stored the item, and several keys may mean it.
   package var isShared = false
 
-  /// Whether the keyring keeps further secrets in the item, which a copy wouldn't have.
+  /// Whether the keyring keeps further secrets in the item, which a copy would lack.
   package var hasFurtherSecrets = false
 
   /// Creates an item.
@@ -63,7 +68,7 @@ public struct SecureItem: Sendable, Equatable {
   ///     unencrypted.
   ///   - created: The time at which the item was first stored.
   ///   - modified: The time at which the item was last changed.
-  ///   - isLocked: `true` if the item is locked.
+  ///   - isLocked: Whether the item is locked.
   public init(
     key: ItemKey,
     secret: Secret? = nil,
@@ -84,7 +89,7 @@ public struct SecureItem: Sendable, Equatable {
 
   /// The owner's description of the item, stored unencrypted in the attribute "comment".
   ///
-  /// If you set it to `nil`, the comment becomes empty.
+  /// `nil` makes the comment empty.
   public var comment: String? {
     get { attributes?[AttributeName.comment] }
     set { attributes = (attributes ?? [:]).merging([AttributeName.comment: newValue ?? ""]) { $1 } }
@@ -94,6 +99,10 @@ public struct SecureItem: Sendable, Equatable {
   ///
   /// It's unencrypted in the attribute "expires", such as `2026-12-31T23:59:59Z`. Saving another secret
   /// keeps it, unless you set it.
+  ///
+  /// ```swift
+  /// if let expires = item.expires, expires < .now { try storage.remove(item.key) }
+  /// ```
   public var expires: Date? {
     get {
       // Another program's attribute of this name may have any text.
@@ -109,23 +118,12 @@ public struct SecureItem: Sendable, Equatable {
 }
 
 extension SecureItem {
-  /// Returns `true` if this item and one that was found under another key are the same item of another program.
+  /// Compares this item with one that was found under another key: both may be the same item of another
+  /// program.
   ///
-  /// If it were removed under one of the keys, it would be removed under both.
+  /// A removal under one of the keys is a removal under both.
   package func isSame(as other: SecureItem) -> Bool {
     isShared && other.isShared && key.mayShareItem(with: other.key)
-  }
-
-  /// Returns the item with only the parts that a query asks for, as a storage returns it.
-  ///
-  /// - Parameter details: The parts to keep. The key is always kept.
-  /// - Returns: The item without the other parts.
-  public func selecting(_ details: ItemQuery.Details) -> SecureItem {
-    var item = details.contains(.metadata) ? self : SecureItem(key: key)
-    (item.isForeign, item.isShared) = (isForeign, isShared)
-    item.hasFurtherSecrets = hasFurtherSecrets
-    item.secret = details.contains(.secret) ? secret : nil
-    return item
   }
 }
 
@@ -133,6 +131,10 @@ extension ItemKey {
   /// The label of a new item that's saved without one.
   ///
   /// It consists of the service and the other parts of the key.
+  ///
+  /// ```swift
+  /// item.label = item.label ?? item.key.defaultLabel  // "org.example.app: me"
+  /// ```
   public var defaultLabel: String {
     let service = attributes[AttributeName.service]
     let others = attributes.filter { $0.key != AttributeName.service }

@@ -9,33 +9,29 @@ package final class FileObservers: Sendable {
   /// The observers.
   package let list = ObserverList()
   private let watcher = Mutex<FileWatcher?>(nil)
-  /// The conditions for seeing every change.
-  private let visibility = Mutex((isReadable: true, isWatched: true))
+
+  // The two sources of interruptions
+  private static let (reading, watching) = (0, 1)
 
   /// Creates an empty list without a watcher.
   package init() {}
 
   /// Whether changes go unnoticed.
-  package var isInterrupted: Bool {
-    visibility.withLock { !($0.isReadable && $0.isWatched) }
-  }
+  package var isInterrupted: Bool { list.isInterrupted }
 
   /// Collects one event when changes begin to go unnoticed, and once when they no longer do.
   ///
-  /// Changes go unnoticed if the file can't be read or can't be watched.
+  /// Changes of a file that can't be read, or can't be watched, go unnoticed.
   ///
   /// - Parameters:
   ///   - isReadable: `true` if the file can be read.
   ///   - isWatched: `true` if the file is watched, or `nil` if it's the same as before.
   package func report(isReadable: Bool, isWatched: Bool? = nil) {
-    let (before, now) = visibility.withLock { visibility in
-      let before = visibility
-      visibility = (isReadable, isWatched ?? visibility.isWatched)
-      return (before.isReadable && before.isWatched, visibility.isReadable && visibility.isWatched)
+    let hasChanged = list.changeInterruptions { sources in
+      let isWatched = isWatched ?? !sources.contains(Self.watching)
+      sources = Set((isReadable ? [] : [Self.reading]) + (isWatched ? [] : [Self.watching]))
     }
-    if before == now { return }
-    list.collect(now ? .resumed : .interrupted)
-    watcher.withLock { $0 }?.adjust()
+    if hasChanged { watcher.withLock { $0 }?.adjust() }
   }
 
   /// Watches from now on.
@@ -44,7 +40,7 @@ package final class FileObservers: Sendable {
   /// takes tens of milliseconds to release one.
   ///
   /// - Parameter start: A closure that creates the watcher, unless there is one.
-  /// - Throws: `FileFailure` if the file can't be watched.
+  /// - Throws: The failure to watch the file.
   package func watch(_ start: () throws(FileFailure) -> FileWatcher) throws(FileFailure) {
     try watcher.withLock { (watcher) throws(FileFailure) in
       if watcher == nil { watcher = try start() }
@@ -71,7 +67,7 @@ package final class FileObservers: Sendable {
   package func releaseUnneededWatcher() {
     guard list.isEmpty else { return }
     watcher.withLock { $0 = nil }
-    visibility.withLock { $0 = (true, true) }
+    list.changeInterruptions { $0 = [] }
   }
 }
 #endif

@@ -20,7 +20,7 @@ public enum ItemChange: Sendable, Hashable {
 extension ItemChange {
   /// Returns the changes of an item from an earlier one to this one as a single change.
   ///
-  /// An observer that wasn't notified of a new item may have read it, so its removal is a change.
+  /// An observer may have read a new item before any notice of it, so its removal is a change.
   func since(_ first: ItemChange) -> ItemChange {
     switch (first, self) {
     case (_, .removed): self

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// A buffer of changes that wait to be read.
 ///
-/// It keeps at most one change for each key, so a slow reader doesn't block a writer, and quick changes of an item need
-/// no more memory than one.
+/// It keeps one change for each key at most. A slow reader leaves writers alone, and quick changes of an item
+/// need the memory of one.
 final class ItemChangeBuffer: Sendable {
   private struct State: Sendable {
     /// The first and the last change of each item since the last one of the item that was read.
@@ -28,7 +28,7 @@ final class ItemChangeBuffer: Sendable {
 
   private let state = Mutex(State())
 
-  /// Passes a change to a waiting reader, or keeps it if there is none.
+  /// Passes a change to a waiting reader, or keeps it for the next one.
   func append(_ change: ItemChange) {
     let reader = state.withLock { state -> CheckedContinuation<ItemChange?, Never>? in
       if state.isFinished { return nil }

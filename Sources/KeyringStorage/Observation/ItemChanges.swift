@@ -2,7 +2,11 @@
 
 /// The changes of a storage's items, as they happen, from ``ObservableStorage/changes(matching:)``.
 ///
-/// Read the stream in one place only. It ends when a task that waits for the next change is cancelled.
+/// Read the stream in one place. It ends with the cancellation of a task that waits for the next change.
+///
+/// ```swift
+/// for await change in try await storage.changes() { print(change.key) }
+/// ```
 public struct ItemChanges: AsyncSequence, Sendable {
   /// The error type of the stream, which never fails.
   ///
@@ -15,13 +19,13 @@ public struct ItemChanges: AsyncSequence, Sendable {
 
     /// Waits for the next change.
     ///
-    /// - Returns: The change, or `nil` if the task was cancelled.
+    /// - Returns: The change, or `nil` in a cancelled task.
     public mutating func next() async -> ItemChange? { await subscription.next() }
 
     /// Waits for the next change.
     ///
     /// - Parameter actor: The actor that the caller is isolated to.
-    /// - Returns: The change, or `nil` if the task was cancelled.
+    /// - Returns: The change, or `nil` in a cancelled task.
     /// - Throws: Nothing.
     public mutating func next(
       isolation actor: isolated (any Actor)?
@@ -82,4 +86,37 @@ public struct ItemChanges: AsyncSequence, Sendable {
   ///
   /// - Returns: The iterator.
   public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
+}
+
+extension ObservableStorage {
+  /// Returns a stream of the changes to items from now on, by any program.
+  ///
+  /// Changes wait in the stream until you read them. A slow reader gets one change for each item, perhaps the
+  /// removal of an item that it wasn't notified of before.
+  ///
+  /// ```swift
+  /// for await change in try await storage.changes(matching: .service("org.example.app")) {
+  ///   if case .replaced(key) = change { await signInAgain() }
+  /// }
+  /// ```
+  ///
+  /// - Parameter query: The items whose changes to report. An item is compared by its key alone, so a query
+  ///   with a label, times or a limit is refused, and attributes that aren't parts of a key match no item. An
+  ///   empty query matches all items.
+  /// - Returns: The changes. The stream ends with the task that reads it.
+  /// - Throws: `.invalidArgument` for a query that needs more than a key, `.canceled`, or another error of
+  ///   the storage.
+  public nonisolated(nonsending) func changes(
+    matching query: ItemQuery = ItemQuery()
+  ) async throws(SecureStorageError) -> ItemChanges {
+    try validate(query, for: .observe)
+    if query.label != nil || query.created != nil || query.modified != nil || query.limit != nil {
+      throw error(
+        .invalidArgument, during: .observe,
+        message: "A changed item is known only by its key.",
+        recoverySuggestion: "Remove label, created, modified and limit from the query.",
+        argument: "query")
+    }
+    return try await ItemChanges(of: [(self, query)])
+  }
 }

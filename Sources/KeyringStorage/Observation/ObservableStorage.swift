@@ -13,41 +13,46 @@ internal import KeyringRuntime
 /// }
 /// ```
 public protocol ObservableStorage: SecureStorage {
-  /// The time for which a cache keeps an item if the program doesn't choose another time.
+  /// The time for which a cache keeps an item by default.
   ///
-  /// It's `nil` if the storage reports every change, which is the default. Otherwise, a change that isn't
-  /// reported takes effect after this time.
+  /// It's `nil` for a storage that reports every change, the default. An unreported change of another storage
+  /// takes effect after this time.
   var cacheLifetime: Duration? { get }
 
-  /// Observes the items, and calls a closure for every event, without unlocking anything or asking the
-  /// user.
+  /// Observes the items, and calls a closure for every event. It unlocks nothing, and asks nothing.
   ///
-  /// The storage reports each change once, in the order in which they were made, or several quick ones of
-  /// an item as one. Changes during an interruption come between ``StorageEvent/interrupted`` and
-  /// ``StorageEvent/resumed``, or after an unlock if the storage is locked.
+  /// The storage reports each change once, in the order in which they were made, or several quick ones of an
+  /// item as one. Changes during an interruption come between ``StorageEvent/interrupted`` and
+  /// ``StorageEvent/resumed``, those of a locked storage after an unlock.
+  ///
+  /// ```swift
+  /// let subscription = try storage.observe(.service("org.example.app")) { event in
+  ///   if case .changed(let change) = event { print(change) }
+  /// }
+  /// ```
   ///
   /// - Parameters:
   ///   - query: The items whose changes to report by key. An item is compared by its key alone, as in
-  ///     ``ItemQuery/matches(_:)``. Pass `nil` if you don't need any keys. The storage can then report
-  ///     ``StorageEvent/mayHaveChanged(_:)`` instead, which costs less. The storage may report more keys
-  ///     than you ask for.
-  ///   - observer: The closure to call, soon after each event, on a thread of the library's own, and on only one at a
-  ///     time. It may use the storage, and it may wait. Nobody waits for it, and it delays only its own later events. If
-  ///     ten thousand of them wait, they become ``StorageEvent/mayHaveChanged(_:)`` of any item. A storage of your own
-  ///     adds the closure to an ``ObserverList``, which does all this.
+  ///     ``ItemQuery/matches(_:)``. Pass `nil` to do without keys. The storage can then report
+  ///     ``StorageEvent/mayHaveChanged(_:)`` instead, which costs less. The storage may report more keys than
+  ///     you ask for.
+  ///   - observer: The closure to call, soon after each event, on a thread of the library's own, and on only
+  ///     one at a time. It may use the storage, and it may wait. Nobody waits for it, and it delays its own
+  ///     later events alone. Above ten thousand, they become ``StorageEvent/mayHaveChanged(_:)`` of any item.
+  ///     A storage of your own adds the closure to an ``ObserverList``, which does all this.
   /// - Returns: A subscription that ends the observation, at the latest when it's released.
-  /// - Throws: `SecureStorageError` if the storage can't be observed.
+  /// - Throws: The error of the storage.
   func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageSubscription
 
-  /// Observes the items, and suspends the task while it waits for the observation to start.
+  /// Observes the items, suspending the task.
   ///
   /// - Parameters:
-  ///   - query: The items whose changes to report by key, or `nil` if you don't need any keys.
+  ///   - query: The items whose changes to report by key, or `nil` to do without keys.
   ///   - observer: The closure to call.
   /// - Returns: A subscription that ends the observation, at the latest when it's released.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
   nonisolated(nonsending) func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription
@@ -63,38 +68,11 @@ extension Duration {
   package static let cacheLifetime = Duration.seconds(60)
 }
 
-extension ObservableStorage {
-  /// Returns a stream of the changes to items from now on, by any program.
-  ///
-  /// Changes wait in the stream until you read them. If you read slowly, you get one change for each item, which may be
-  /// the removal of an item that you weren't notified of before.
-  ///
-  /// - Parameter query: The items whose changes to report. An item is compared by its key alone, so a query
-  ///   with a label, times or a limit is refused, and attributes that aren't parts of a key match no item. An
-  ///   empty query matches all items.
-  /// - Returns: The changes. The stream ends if the task that reads it is cancelled.
-  /// - Throws: `.invalidArgument` if a key alone can't answer the query, `.canceled` if the task is
-  ///   cancelled, or another error if the storage can't be observed.
-  public nonisolated(nonsending) func changes(
-    matching query: ItemQuery = ItemQuery()
-  ) async throws(SecureStorageError) -> ItemChanges {
-    try validate(query, for: .observe)
-    if query.label != nil || query.created != nil || query.modified != nil || query.limit != nil {
-      throw error(
-        .invalidArgument, during: .observe,
-        message: "A changed item is known only by its key.",
-        recoverySuggestion: "Remove label, created, modified and limit from the query.",
-        argument: "query")
-    }
-    return try await ItemChanges(of: [(self, query)])
-  }
-}
-
 extension SecureStorage {
-  /// Returns the same storage if it can report changes.
+  /// Returns the same storage, as one that can report changes.
   ///
   /// - Returns: The storage.
-  /// - Throws: `.notObservable` if it can't.
+  /// - Throws: `.notObservable` for any other storage.
   package func observable() throws(SecureStorageError) -> any ObservableStorage {
     if let storage = self as? any ObservableStorage { return storage }
     throw error(.notObservable, during: .observe)
@@ -115,7 +93,7 @@ extension AsynchronousStorage where Self: ObservableStorage {
 }
 
 extension SynchronousStorage where Self: ObservableStorage {
-  /// Runs the synchronous operation, on another thread if it may block.
+  /// Runs the synchronous operation for a task.
   public nonisolated(nonsending) func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
@@ -124,5 +102,41 @@ extension SynchronousStorage where Self: ObservableStorage {
     return try await blocking(.observe) { () throws(SecureStorageError) in
       isOfLibrary ? try observeForLibrary(query, observer) : try observe(query, observer)
     }
+  }
+}
+
+extension ObservableStorage {
+  /// Observes the items for the library itself.
+  ///
+  /// - Parameters:
+  ///   - query: The items whose changes to report by key, or `nil` to do without keys.
+  ///   - observer: The closure to call in the middle of a write. It returns at once, and leaves the storage
+  ///     alone.
+  /// - Returns: The subscription.
+  /// - Throws: The errors of the observation.
+  package func observeForLibrary(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) throws(SecureStorageError) -> StorageSubscription {
+    try Observer.$isOfLibrary.withValue(true) {
+      Result { () throws(SecureStorageError) in try observe(query, observer) }
+    }.get()
+  }
+
+  /// Observes the items for the library itself, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - query: The items whose changes to report by key, or `nil` to do without keys.
+  ///   - observer: The closure to call in the middle of a write. It returns at once, and leaves the storage
+  ///     alone.
+  /// - Returns: The subscription.
+  /// - Throws: The errors of the observation.
+  package nonisolated(nonsending) func observeForLibraryWithoutBlocking(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) async throws(SecureStorageError) -> StorageSubscription {
+    try await Observer.$isOfLibrary.withValue(true) {
+      await Result { () async throws(SecureStorageError) in
+        try await observeWithoutBlocking(query, observer)
+      }
+    }.get()
   }
 }

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// An observer of a storage, and the events that it hasn't been notified of.
 ///
-/// No one waits for a closure of the app. A thread of the library's own calls it with one event after the other. A
-/// closure of the library returns at once, so the thread that reports an event calls it.
+/// A thread of the library's own calls a closure of the app with one event after the other. A closure of the
+/// library returns at once, so the thread that reports an event calls it.
 final class Observer: Sendable {
   private struct State: Sendable {
     /// The closure, until the subscription ends.
@@ -43,7 +43,7 @@ final class Observer: Sendable {
     }
   }
 
-  /// The largest number of events that wait, unless a summary of them has more.
+  /// The largest number of events that wait before a summary.
   private static let mostEvents = 10_000
 
   /// Whether the observers that are added now are closures of the library.
@@ -55,7 +55,7 @@ final class Observer: Sendable {
   /// Creates an observer.
   ///
   /// - Parameters:
-  ///   - isOfLibrary: `true` if the closure is one of the library.
+  ///   - isOfLibrary: Whether the closure is one of the library.
   ///   - call: The closure to call with every event.
   init(
     isOfLibrary: Bool = Observer.isOfLibrary, _ call: @escaping @Sendable (StorageEvent) -> Void
@@ -110,10 +110,10 @@ extension StorageEvent {
 }
 
 extension BlockingPool {
-  /// The threads that call closures of the app, for which no one waits.
+  /// The threads that call closures of the app.
   ///
-  /// There's no limit, because each closure may wait for another one. If the system can't start a thread, it's tried
-  /// again, because a thread that uses a storage must not run a closure of the app.
+  /// Their number is unlimited: each closure may wait for another one. A thread that can't be started is
+  /// tried again: one that uses a storage must not run a closure of the app.
   package static let ofApp = BlockingPool(most: .max) { body in
     if startThread(body) { return true }
     Task.detached {
@@ -124,39 +124,5 @@ extension BlockingPool {
 
   private static func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
     ThreadExecutor.startThread(named: "swift-keyring o", body) == nil
-  }
-}
-
-extension ObservableStorage {
-  /// Observes the items for the library itself.
-  ///
-  /// - Parameters:
-  ///   - query: The items whose changes to report by key, or `nil` if you don't need any keys.
-  ///   - observer: The closure to call in the middle of a write. It returns at once, and doesn't use the storage.
-  /// - Returns: The subscription.
-  /// - Throws: The errors of the observation.
-  package func observeForLibrary(
-    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) throws(SecureStorageError) -> StorageSubscription {
-    try Observer.$isOfLibrary.withValue(true) {
-      Result { () throws(SecureStorageError) in try observe(query, observer) }
-    }.get()
-  }
-
-  /// Observes the items for the library itself, and suspends the task while it waits for the observation to start.
-  ///
-  /// - Parameters:
-  ///   - query: The items whose changes to report by key, or `nil` if you don't need any keys.
-  ///   - observer: The closure to call in the middle of a write. It returns at once, and doesn't use the storage.
-  /// - Returns: The subscription.
-  /// - Throws: The errors of the observation.
-  package nonisolated(nonsending) func observeForLibraryWithoutBlocking(
-    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) async throws(SecureStorageError) -> StorageSubscription {
-    try await Observer.$isOfLibrary.withValue(true) {
-      await Result { () async throws(SecureStorageError) in
-        try await observeWithoutBlocking(query, observer)
-      }
-    }.get()
   }
 }

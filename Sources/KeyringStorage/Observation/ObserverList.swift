@@ -1,23 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringPlatform
 internal import KeyringRuntime
 internal import Synchronization
 
 /// The observers of a storage that learns of all changes in one place.
+///
+/// ```swift
+/// private let observers = ObserverList()
+///
+/// func observe(
+///   _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+/// ) -> StorageSubscription {
+///   observers.add(observer)
+/// }
+/// ```
+///
+/// After a change, the storage calls ``report(_:)``. A storage that decides on the order of its changes under a lock
+/// calls ``collect(_:)`` under that lock, and ``deliver()`` after it.
 public final class ObserverList: Sendable {
   private struct State: Sendable {
     var nextID = 0
     var observers: [(id: Int, observer: Observer)] = []
+    /// The events to report, each to the observers that there were.
+    var events = Queue<(event: StorageEvent, observers: [(id: Int, observer: Observer)])>()
+    var isDelivering = false
+    /// The sources of events that are interrupted.
+    var interrupted: Set<Int> = []
+
+    mutating func collect(_ event: StorageEvent) {
+      if !observers.isEmpty { events.append((event, observers)) }
+    }
   }
 
   private let state = Mutex(State())
-  private let calls = OrderedCalls()
+  private let turn = Mutex(())
 
   /// Creates an empty list.
   public init() {}
 
   /// Whether there are no observers.
   public var isEmpty: Bool { state.withLock { $0.observers.isEmpty } }
+
+  // MARK: - Observers
 
   /// Adds an observer until its subscription ends.
   ///
@@ -63,11 +88,16 @@ public final class ObserverList: Sendable {
     }
   }
 
+  // MARK: - Events
+
   /// Reports an event to every observer.
   ///
-  /// Call this method in the order of the events, and without a lock that the storage's operations need. To report
-  /// what happens under such a lock, use ``collect(_:)``. A thread of the library's own calls the observers, and delays
-  /// only later events of the same observer.
+  /// Call this method in the order of the events, after the release of any lock that the storage's operations need.
+  /// A thread of the library's own calls the observers. One that is slow delays only its own later events.
+  ///
+  /// ```swift
+  /// observers.report(.changed(.removed(key)))
+  /// ```
   ///
   /// - Parameter event: The event.
   public func report(_ event: StorageEvent) {
@@ -77,15 +107,94 @@ public final class ObserverList: Sendable {
 
   /// Keeps an event for the observers that there are now.
   ///
-  /// - Parameter event: The event. Collect the events in their order, under a lock of your own.
-  public func collect(_ event: StorageEvent) {
-    let observers = state.withLock { $0.observers }
-    if observers.isEmpty { return }
-    calls.collect { for (_, observer) in observers { observer.report(event) } }
+  /// Collect the events in their order, under a lock of your own:
+  ///
+  /// ```swift
+  /// items.withLock { items in
+  ///   items[key] = item
+  ///   observers.collect(.changed(.replaced(key)))
+  /// }
+  /// observers.deliver()
+  /// ```
+  ///
+  /// - Parameter event: The event.
+  public func collect(_ event: StorageEvent) { state.withLock { $0.collect(event) } }
+
+  /// Reports an event of one of several sources, which are one to the observers.
+  ///
+  /// Of the interruptions, the observers see the first one begin and the last one end.
+  ///
+  /// - Parameters:
+  ///   - event: The event.
+  ///   - source: The number of the source.
+  package func report(_ event: StorageEvent, from source: Int) {
+    switch event {
+    case .interrupted: changeInterruptions { $0.insert(source) }
+    case .resumed: changeInterruptions { $0.remove(source) }
+    default: collect(event)
+    }
+    deliver()
   }
+
+  /// Whether a source is interrupted.
+  package var isInterrupted: Bool { state.withLock { !$0.interrupted.isEmpty } }
+
+  /// Changes which sources are interrupted, and collects an event as the first one begins or the last one ends.
+  ///
+  /// - Parameter change: The closure that changes the numbers of the sources.
+  /// - Returns: `true` for a change that has an event.
+  @discardableResult
+  package func changeInterruptions<Result>(_ change: (inout Set<Int>) -> Result) -> Bool {
+    state.withLock { state in
+      let wasInterrupted = !state.interrupted.isEmpty
+      _ = change(&state.interrupted)
+      let isInterrupted = !state.interrupted.isEmpty
+      if wasInterrupted == isInterrupted { return false }
+      state.collect(isInterrupted ? .interrupted : .resumed)
+      return true
+    }
+  }
+
+  // MARK: - Delivery
+
+  /// Whether this thread is reporting events.
+  ///
+  /// It then waits for no other thread that does. That one may be waiting for this one.
+  private static var isDelivering: Bool {
+    get { pthread_getspecific(key) != nil }
+    set { pthread_setspecific(key, newValue ? UnsafeRawPointer(bitPattern: 1) : nil) }
+  }
+
+  /// The key under which each thread keeps whether it's reporting events.
+  ///
+  /// A task that an observer starts doesn't belong to the report.
+  private static let key = {
+    var key = pthread_key_t()
+    precondition(pthread_key_create(&key, nil) == 0, "too many keys for values of threads")
+    return key
+  }()
 
   /// Reports the events that were collected, after the lock is released.
   ///
   /// Caches know of the events when this method returns. Other observers are called soon.
-  public func deliver() { calls.make() }
+  public func deliver() {
+    let (isDelivering, isEmpty) = state.withLock { ($0.isDelivering, $0.events.isEmpty) }
+    // Another thread may be reporting the events. Within a report, it's the one to report further ones.
+    if isDelivering ? Self.isDelivering : isEmpty { return }
+    turn.withLock { _ in
+      let wasDelivering = Self.isDelivering
+      Self.isDelivering = true
+      defer { Self.isDelivering = wasDelivering }
+      while let (event, observers) = next() {
+        for (_, observer) in observers { observer.report(event) }
+      }
+    }
+  }
+
+  private func next() -> (event: StorageEvent, observers: [(id: Int, observer: Observer)])? {
+    state.withLock { state in
+      state.isDelivering = !state.events.isEmpty
+      return state.events.popFirst()
+    }
+  }
 }

@@ -5,21 +5,20 @@ public enum StorageEvent: Sendable, Hashable {
   /// An item was created, replaced or removed.
   case changed(ItemChange)
 
-  /// The item with this key may have changed, or any item if the key is `nil`.
+  /// The item with this key may have changed, or for `nil` any item.
   ///
-  /// Values that you read earlier may be out of date. If an item has changed, its change is reported as
-  /// soon as it's known.
+  /// Values that you read earlier may be out of date. A change of an item is reported as soon as it's known.
   case mayHaveChanged(ItemKey?)
 
-  /// A program is about to change the item with this key, or any item if the key is `nil`.
+  /// A program is about to change the item with this key, or for `nil` any item.
   ///
-  /// Values that you read from now on may soon be out of date, so don't keep them until ``settled(_:)`` is
-  /// reported with the same key. If several programs change the item, both are reported once for each.
+  /// Values that you read from now on may soon be out of date. Keep none before ``settled(_:)`` is reported
+  /// with the same key. Several programs that change the item report both once each.
   case changing(ItemKey?)
 
   /// A change that was reported with ``changing(_:)`` was made or given up, or its program has ended.
   ///
-  /// Values that you read earlier may be out of date. If an item has changed, its change is also reported.
+  /// Values that you read earlier may be out of date. A change of an item is also reported.
   case settled(ItemKey?)
 
   /// The storage was locked.
@@ -30,6 +29,6 @@ public enum StorageEvent: Sendable, Hashable {
 
   /// The connection is back.
   ///
-  /// The changes that happened in between were reported, or are reported after an unlock if the storage is locked.
+  /// The changes that happened in between were reported, or a locked storage reports them after an unlock.
   case resumed
 }

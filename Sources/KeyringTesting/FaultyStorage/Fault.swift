@@ -16,7 +16,7 @@ struct Fault: Sendable {
   /// The number of calls so far that the fault could apply to.
   var count = 0
 
-  /// Returns the effect on a call, or `nil` if the fault doesn't apply to it.
+  /// Returns the effect on a call to which the fault applies.
   mutating func effect(on call: StorageCall) -> Effect? {
     if let operation, operation != call.operation { return nil }
     count += 1

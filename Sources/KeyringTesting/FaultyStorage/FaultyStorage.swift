@@ -53,6 +53,10 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   // MARK: - Recorded calls
 
   /// The calls so far, including those that failed.
+  ///
+  /// ```swift
+  /// #expect(storage.calls.map(\.operation) == [.read, .save])
+  /// ```
   public var calls: [StorageCall] { state.withLock { $0.calls } }
 
   /// Returns the number of calls of an operation so far.
@@ -70,6 +74,11 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
 
   /// Makes the calls of an operation fail before they reach the wrapped storage.
   ///
+  /// ```swift
+  /// storage.fail(.save, with: .locked)
+  /// storage.fail(.read, with: .timedOut, onCall: 2)
+  /// ```
+  ///
   /// - Parameters:
   ///   - operation: The operation.
   ///   - code: The code of the error.
@@ -86,6 +95,10 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   ///
   /// This happens, for example, if a connection is lost before the reply arrives.
   ///
+  /// ```swift
+  /// storage.failAfterCompletion(.save, with: .connectionLost)  // stored, and an error nevertheless
+  /// ```
+  ///
   /// - Parameters:
   ///   - operation: The operation.
   ///   - code: The code of the error.
@@ -100,6 +113,10 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
 
   /// Makes calls fail before they reach the wrapped storage, according to a rule.
   ///
+  /// ```swift
+  /// storage.fail { call in call.keys.contains(key) ? storage.error(.locked, during: call.operation) : nil }
+  /// ```
+  ///
   /// - Parameter rule: The closure to call with each call. It returns the error to throw, or `nil` to let
   ///   the call pass.
   public func fail(where rule: @escaping @Sendable (StorageCall) -> SecureStorageError?) {
@@ -107,6 +124,13 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   }
 
   /// Makes the calls of an operation wait at a gate.
+  ///
+  /// ```swift
+  /// let gate = storage.suspend(.save)
+  /// async let saving: Void = settings.$authToken.write("new")
+  /// await gate.waitForCall()
+  /// gate.open()
+  /// ```
   ///
   /// - Parameter operation: The operation, or `nil` for all operations.
   /// - Returns: The gate, which tells when a call waits and lets it pass.

@@ -1,53 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringRuntime
+internal import Dispatch
+internal import KeyringPlatform
 internal import KeyringStorage
 internal import Synchronization
 
-/// A storage in one case of the contract, with the keys to use and the way to report violations.
-struct ContractTrial: Sendable {
-  typealias Unlock = @Sendable (any LockableStorage) throws -> Void
-  typealias Restart = @Sendable (StorageContract.Ending) throws -> any SecureStorage
+/// A trial of a storage by the cases of the contract that have one subject.
+protocol ContractTrial: Sendable {
+  /// The capability that all of its cases require, if any.
+  static var requirement: StorageContract.Requirement? { get }
 
-  private final class Backend: Sendable {
-    let storage: Mutex<any SecureStorage>
-    init(_ storage: any SecureStorage) { self.storage = Mutex(storage) }
-  }
+  var subject: TrialSubject { get }
 
-  let rule: StorageContract
-  private let backend: Backend
-  private let restart: Restart?
-  /// The closure that unlocks the storage again.
-  let unlock: Unlock
-  let service: String
-  /// The name of a second service, of which the first one is a prefix.
-  let otherService: String
+  init(subject: TrialSubject)
+}
 
-  init(
-    _ rule: StorageContract, _ storage: any SecureStorage, _ unlock: @escaping Unlock,
-    _ restart: Restart?
-  ) {
-    self.rule = rule
-    backend = Backend(storage)
-    self.unlock = unlock
-    self.restart = restart
-    service = "swift-keyring-contract-\(String.randomToken())"
-    otherService = service + "-other"
-  }
+extension ContractTrial {
+  static var requirement: StorageContract.Requirement? { nil }
 
-  /// The storage, or the one that the last restart has returned.
-  var storage: any SecureStorage { backend.storage.withLock { $0 } }
-
-  /// Ends the backend, and goes on with the storage of the backend that was started again.
-  func restart(after ending: StorageContract.Ending) throws {
-    guard let restart else {
-      throw violation(
-        "the storage's durability is \(storage.durability), and verify has no closure to restart it"
-      )
-    }
-    let storage = try restart(ending)
-    backend.storage.withLock { $0 = storage }
-  }
+  var storage: any SecureStorage { subject.storage }
+  var service: String { subject.service }
+  var otherService: String { subject.otherService }
+  var ofServer: ItemQuery { subject.ofServer }
 
   func password(_ account: String = "account") -> ItemKey {
     .password(service: service, account: account)
@@ -67,20 +41,16 @@ struct ContractTrial: Sendable {
     try storage.item(for: key, details: .secret)?.secret
   }
 
-  /// The internet passwords of a server with the name of the service.
-  var ofServer: ItemQuery { ItemQuery(kind: .internetPassword, attributes: ["server": service]) }
-
-  func removeEverything() throws {
-    try storage.removeItems(matching: .service(service))
-    try storage.removeItems(matching: .service(otherService))
-    try storage.removeItems(matching: ofServer)
+  /// Returns the storage's limit, which must not be larger than that of all storages.
+  func secretByteLimit() throws -> Int {
+    let (limit, largest) = (storage.secretByteLimit, ItemLimits.secretBytes)
+    try expect((0...largest).contains(limit), "the limit of \(limit) bytes isn't in 0...\(largest)")
+    return limit
   }
 
   // MARK: - Expectations
 
-  func violation(_ finding: String) -> ContractViolation {
-    ContractViolation(rule: rule, finding: finding)
-  }
+  func violation(_ finding: String) -> ContractViolation { subject.violation(finding) }
 
   func expect(_ condition: Bool, _ otherwise: @autoclosure () -> String) throws {
     if !condition { throw violation(otherwise()) }
@@ -108,5 +78,29 @@ struct ContractTrial: Sendable {
     let items = try storage.items(matching: .key(key, details: .all))
     try expect(items.count == 1, "\(moment) there are \(items.count) items under \(key)")
     try expect(items[0].secret == Secret(text), "\(moment) the secret of \(key) is another one")
+  }
+
+  /// Runs closures at the same time, each on its own thread, and waits for all of them.
+  ///
+  /// Storages block their thread, so tasks, which share the threads of the cooperative pool, aren't
+  /// suitable.
+  static func concurrently(_ bodies: [@Sendable () throws -> Void]) throws {
+    let group = DispatchGroup()
+    let started = Atomic(0)
+    let failure = Mutex<(any Error)?>(nil)
+    for body in bodies {
+      // Dispatch gives each serial queue its own thread.
+      DispatchQueue(label: "StorageContract").async(group: group) {
+        started.add(1, ordering: .acquiringAndReleasing)
+        while started.load(ordering: .acquiring) < bodies.count { _ = sched_yield() }
+        do {
+          try body()
+        } catch {
+          failure.withLock { $0 = $0 ?? error }
+        }
+      }
+    }
+    group.wait()
+    if let error = failure.withLock({ $0 }) { throw error }
   }
 }

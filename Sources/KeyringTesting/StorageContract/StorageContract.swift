@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import KeyringStorage
-public import Testing
+internal import KeyringStorage
 
 /// The rules for every storage, with one or more cases for each rule.
 ///
@@ -36,9 +35,9 @@ public enum StorageContract: String, CaseIterable, Sendable {
   case savingReplacesOne
   /// Adding an item that exists is refused and leaves the item unchanged.
   case addRefusesPresent
-  /// Updating an item that doesn't exist is refused and creates none.
+  /// Updating an absent item is refused, and leaves it absent.
   case updateRefusesAbsent
-  /// Keys that differ in their kind, in any part or in their schema never affect each other's items.
+  /// Keys that differ in their kind, in any part or in their schema leave each other's items alone.
   case keysNeverCollide
   /// Invalid arguments are refused before anything is stored.
   case invalidArgumentsAreRefused
@@ -91,7 +90,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
   case labelChangesAlone
   /// Items can be found by their attributes.
   case attributesAreSearchable
-  /// A label, a kind, and times narrow a search, which is case-sensitive unless the query says otherwise.
+  /// A label, a kind, and times narrow a search, which is case-sensitive by default.
   case queriesNarrowDown
   /// A comment is stored and changes alone, and an item reports whether it's locked.
   case commentsAndLocksAreMetadata
@@ -101,7 +100,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
   case limitedQueriesAreTheBeginning
 
   // Rule 8: no secret is shown.
-  /// Items, values, and the storage never show a secret, regardless of how they're printed.
+  /// Items, values, and the storage hide a secret, however they're printed.
   case secretsAreNotShown
 
   // Rule 9: any number of threads can use a storage at the same time.
@@ -117,11 +116,11 @@ public enum StorageContract: String, CaseIterable, Sendable {
   // Rule 10: every call ends.
   /// A call that is cancelled before it begins does nothing.
   case canceledCallsAreNotMade
-  /// A query reports its progress while it runs and never afterwards.
+  /// A query reports its progress during its run.
   case progressEndsWithItsQuery
 
   // Rule 11: observers get each change once, with its kind, and nobody waits for them.
-  /// Creations, replacements, and removals are reported once each, and nothing else is.
+  /// Exactly the creations, replacements, and removals are reported, once each.
   ///
   /// Requires an ``/KeyringStorage/ObservableStorage``.
   case changesAreReportedOnce
@@ -133,7 +132,8 @@ public enum StorageContract: String, CaseIterable, Sendable {
   ///
   /// Requires an ``/KeyringStorage/ObservableStorage``.
   case observersMayUseTheStorage
-  /// Reads, writes and other observers wait for no observer, which is notified of the changes in their order afterwards.
+  /// A slow observer delays no read, write or other observer, and is notified of the changes in their order
+  /// afterwards.
   ///
   /// Requires an ``/KeyringStorage/ObservableStorage``.
   case nobodyWaitsForObservers
@@ -143,7 +143,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
   ///
   /// Requires a ``/KeyringStorage/LockableStorage``.
   case absentMeansUnlocked
-  /// An item that appears while an addition waits for the user isn't replaced.
+  /// An item that appears while an addition waits for the user stays as it is.
   ///
   /// Requires a ``/KeyringStorage/LockableStorage``.
   case addingNeverReplaces
@@ -151,18 +151,18 @@ public enum StorageContract: String, CaseIterable, Sendable {
   // Rule 13: what was acknowledged is there after the backend has restarted.
   /// A new item is complete after a restart, as often as its durability promises.
   ///
-  /// Requires a way to restart the backend, unless the storage is
-  /// ``/KeyringStorage/StorageDurability/temporary``.
+  /// Requires a way to restart the backend of any storage but a
+  /// ``/KeyringStorage/StorageDurability/temporary`` one.
   case newItemsAreDurable
   /// A changed value, label, attribute, expiry, or login is there after a restart.
   ///
-  /// Requires a way to restart the backend, unless the storage is
-  /// ``/KeyringStorage/StorageDurability/temporary``.
+  /// Requires a way to restart the backend of any storage but a
+  /// ``/KeyringStorage/StorageDurability/temporary`` one.
   case changesAreDurable
   /// A removed item stays absent after a restart, and no other item is lost with it.
   ///
-  /// Requires a way to restart the backend, unless the storage is
-  /// ``/KeyringStorage/StorageDurability/temporary``.
+  /// Requires a way to restart the backend of any storage but a
+  /// ``/KeyringStorage/StorageDurability/temporary`` one.
   case removalsAreDurable
 
   // Rule 15: an item that says more about itself is another item, and is listed.
@@ -175,32 +175,8 @@ public enum StorageContract: String, CaseIterable, Sendable {
   /// It holds for a storage whose `readsOneVersion` is `true`.
   case callsReadOneVersion
 
-  /// Returns the cases that apply to a type of storage.
-  ///
-  /// The cases that lock a storage apply to a `LockableStorage`, the case that creates collections applies
-  /// to a `CollectionStorage`, and the cases that observe changes apply to an `ObservableStorage`.
-  ///
-  /// - Parameter type: The type of the storage.
-  /// - Returns: The cases, for `@Test(arguments:)` or a loop.
-  public static func cases(for type: any SecureStorage.Type) -> [StorageContract] {
-    allCases.filter { rule in
-      switch rule.requirement {
-      case .locking: type is any LockableStorage.Type
-      case .collections: type is any CollectionStorage.Type
-      case .observation: type is any ObservableStorage.Type
-      case .restart, nil: true
-      }
-    }
-  }
-
-  /// The number of the rule that the case belongs to.
-  public var rule: Int { definition.rule }
-
-  /// A capability that not every storage has, or a part of a test that not every one has.
+  /// A capability that some storages have, or a part that some tests have.
   package enum Requirement { case locking, collections, observation, restart }
-
-  /// The capability that the case requires, if any.
-  package var requirement: Requirement? { definition.requirement }
 
   /// An end of the backend of a storage.
   public enum Ending: Sendable, Hashable, CaseIterable {
@@ -217,103 +193,4 @@ public enum StorageContract: String, CaseIterable, Sendable {
       }
     }
   }
-
-  /// Verifies that a storage complies with the case.
-  ///
-  /// - Parameters:
-  ///   - storage: The storage. A case that locks it requires a `LockableStorage` that nothing else uses at
-  ///     the same time.
-  ///   - unlock: The closure that unlocks the storage again. By default, it calls the storage's `unlock()`.
-  ///   - restart: The closure that ends the backend in the given way and starts it again with what it has on
-  ///     disk. It returns a storage that has nothing left in memory, to which the case then goes on. The
-  ///     closure isn't asked for an end that the storage's `durability` doesn't include. Without it, the cases
-  ///     of rule 13 fail, unless the storage is temporary.
-  /// - Throws: A ``ContractViolation``, also if the storage throws an error that the rule doesn't allow, or
-  ///   the error of `unlock` or `restart`.
-  public func verify(
-    _ storage: any SecureStorage,
-    unlock: @Sendable (any LockableStorage) throws -> Void = { try $0.unlock() },
-    restart: (@Sendable (Ending) throws -> any SecureStorage)? = nil
-  ) throws {
-    try withoutActuallyEscaping(unlock) { unlock in
-      let trial = ContractTrial(self, storage, unlock, restart)
-      do {
-        let outcome = Result { try definition.check(trial)() }
-        let cleanUp = Result { try trial.removeEverything() }
-        try outcome.get()
-        try cleanUp.get()
-      } catch let error as SecureStorageError {
-        throw trial.violation("the storage threw an error that was not expected: \(error)")
-      }
-    }
-  }
-}
-
-// MARK: - The table of cases
-
-extension StorageContract {
-  private typealias Definition = (
-    rule: Int, requirement: Requirement?, check: (ContractTrial) -> () throws -> Void
-  )
-
-  private var definition: Definition {
-    switch self {
-    case .missingIsEmpty: (1, nil, ContractTrial.missingIsEmpty)
-    case .keysAreReadAtOnce: (1, nil, ContractTrial.keysAreReadAtOnce)
-    case .secretsAreReadAlone: (1, nil, ContractTrial.secretsAreReadAlone)
-    case .undecodableIsNotMissing: (1, nil, ContractTrial.undecodableIsNotMissing)
-    case .lockedIsNotMissing: (1, .locking, ContractTrial.lockedIsNotMissing)
-    case .lockedItemsAreListed: (1, .locking, ContractTrial.lockedItemsAreListed)
-    case .savingReplacesOne: (2, nil, ContractTrial.savingReplacesOne)
-    case .addRefusesPresent: (2, nil, ContractTrial.addRefusesPresent)
-    case .updateRefusesAbsent: (2, nil, ContractTrial.updateRefusesAbsent)
-    case .keysNeverCollide: (2, nil, ContractTrial.keysNeverCollide)
-    case .invalidArgumentsAreRefused: (2, nil, ContractTrial.invalidArgumentsAreRefused)
-    case .internetPasswordsNeverCollide: (2, nil, ContractTrial.internetPasswordsNeverCollide)
-    case .accessGroupsAreApart: (2, nil, ContractTrial.accessGroupsAreApart)
-    case .typedSavingKeepsTheMode: (2, nil, ContractTrial.typedSavingKeepsTheMode)
-    case .collectionsAreApart: (2, .collections, ContractTrial.collectionsAreApart)
-    case .credentialsAreNeverMixed: (3, nil, ContractTrial.credentialsAreNeverMixed)
-    case .newLoginLeavesOneItem: (3, nil, ContractTrial.newLoginLeavesOneItem)
-    case .bytesComeBack: (4, nil, ContractTrial.bytesComeBack)
-    case .valuesComeBack: (4, nil, ContractTrial.valuesComeBack)
-    case .emptyIsNotMissing: (4, nil, ContractTrial.emptyIsNotMissing)
-    case .textIsNotNormalized: (4, nil, ContractTrial.textIsNotNormalized)
-    case .byteOrderMarksAreKept: (4, nil, ContractTrial.byteOrderMarksAreKept)
-    case .removingAbsentSaysZero: (5, nil, ContractTrial.removingAbsentSaysZero)
-    case .removingLockedFails: (5, .locking, ContractTrial.removingLockedFails)
-    case .removingServiceLeavesOthers: (6, nil, ContractTrial.removingServiceLeavesOthers)
-    case .removingEverythingIsRefused: (6, nil, ContractTrial.removingEverythingIsRefused)
-    case .metadataReadsBack: (7, nil, ContractTrial.metadataReadsBack)
-    case .labelChangesAlone: (7, nil, ContractTrial.labelChangesAlone)
-    case .attributesAreSearchable: (7, nil, ContractTrial.attributesAreSearchable)
-    case .queriesNarrowDown: (7, nil, ContractTrial.queriesNarrowDown)
-    case .commentsAndLocksAreMetadata: (7, nil, ContractTrial.commentsAndLocksAreMetadata)
-    case .newestComesFirst: (7, nil, ContractTrial.newestComesFirst)
-    case .limitedQueriesAreTheBeginning: (7, nil, ContractTrial.limitedQueriesAreTheBeginning)
-    case .secretsAreNotShown: (8, nil, ContractTrial.secretsAreNotShown)
-    case .threadsLoseNothing: (9, nil, ContractTrial.threadsLoseNothing)
-    case .newValuesAreShared: (9, nil, ContractTrial.newValuesAreShared)
-    case .lockingLosesNothing: (9, .locking, ContractTrial.lockingLosesNothing)
-    case .bothFormsAgree: (9, nil, ContractTrial.bothFormsAgree)
-    case .canceledCallsAreNotMade: (10, nil, ContractTrial.canceledCallsAreNotMade)
-    case .progressEndsWithItsQuery: (10, nil, ContractTrial.progressEndsWithItsQuery)
-    case .changesAreReportedOnce: (11, .observation, ContractTrial.changesAreReportedOnce)
-    case .endedObservationsAreSilent: (11, .observation, ContractTrial.endedObservationsAreSilent)
-    case .observersMayUseTheStorage: (11, .observation, ContractTrial.observersMayUseTheStorage)
-    case .nobodyWaitsForObservers: (11, .observation, ContractTrial.nobodyWaitsForObservers)
-    case .absentMeansUnlocked: (12, .locking, ContractTrial.absentMeansUnlocked)
-    case .addingNeverReplaces: (12, .locking, ContractTrial.addingNeverReplaces)
-    case .newItemsAreDurable: (13, .restart, ContractTrial.newItemsAreDurable)
-    case .changesAreDurable: (13, .restart, ContractTrial.changesAreDurable)
-    case .removalsAreDurable: (13, .restart, ContractTrial.removalsAreDurable)
-    case .itemsOfAnyShapeAreListed: (15, nil, ContractTrial.itemsOfAnyShapeAreListed)
-    case .callsReadOneVersion: (16, nil, ContractTrial.callsReadOneVersion)
-    }
-  }
-}
-
-extension StorageContract: CustomTestStringConvertible {
-  /// The rule and the case in test output.
-  public var testDescription: String { "rule \(rule): \(rawValue)" }
 }

@@ -163,17 +163,18 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
   ) async throws(SecureStorageError) -> StorageSubscription {
     let generation = decision.state.withLock { $0.generation }
     // For the observer, the selection is a source of events, too. Once it's interrupted, it stays so.
-    let joint = JointObserver(observer)
+    let events = ObserverList()
+    let own = events.add(observer)
     let observation = try await perform(.observe) { (storage) async throws(SecureStorageError) in
       try await storage.observable()
-        .observeForLibraryWithoutBlocking(query) { joint.report($0, from: 0) }
+        .observeForLibraryWithoutBlocking(query) { events.report($0, from: 0) }
     }
-    let selection = decision.observers.addForLibrary { joint.report($0, from: 1) }
+    let selection = decision.observers.addForLibrary { events.report($0, from: 1) }
     if decision.state.withLock({ $0.generation }) != generation {
-      joint.report(.interrupted, from: 1)
+      events.report(.interrupted, from: 1)
     }
     return StorageSubscription {
-      joint.end()
+      own.cancel()
       selection.cancel()
       observation.cancel()
     }

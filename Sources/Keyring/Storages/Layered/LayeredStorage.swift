@@ -182,21 +182,22 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
-    let joint = JointObserver(observer)
+    let events = ObserverList()
+    let own = events.add(observer)
     var subscriptions: [StorageSubscription] = []
     for (index, layer) in layers.enumerated() where layer.isObserved {
       let storage = try layer.storage.observable()
       do throws(SecureStorageError) {
         subscriptions.append(
           try await storage.observeForLibraryWithoutBlocking(query) {
-            joint.report($0, from: index)
+            events.report($0, from: index)
           })
       } catch {
         if error.code != .noStorage { throw error }
       }
     }
     return StorageSubscription { [subscriptions] in
-      joint.end()
+      own.cancel()
       for subscription in subscriptions { subscription.cancel() }
     }
   }

@@ -5,8 +5,10 @@ internal import KeyringRuntime
 internal import KeyringStorage
 internal import Synchronization
 
-// Rule 10: every call ends.
-extension ContractTrial {
+/// The trial of calls: each one ends, and then does nothing any more.
+struct CallTrial: ContractTrial {
+  let subject: TrialSubject
+
   func canceledCallsAreNotMade() throws {
     try save("kept", password())
     // Once the storage has cached the secret, a cancelled call must not return it from the cache either.

@@ -2,8 +2,12 @@
 
 internal import KeyringStorage
 
-// Rule 2: collections are separate.
-extension ContractTrial {
+/// The trial of collections: each has its own items.
+struct CollectionTrial: ContractTrial {
+  static let requirement: StorageContract.Requirement? = .collections
+
+  let subject: TrialSubject
+
   func collectionsAreApart() throws {
     guard let storage = storage as? any CollectionStorage else {
       throw violation("the case is for a CollectionStorage")
@@ -31,18 +35,6 @@ extension ContractTrial {
     try expectStored("of the first", password(), "after deleting another collection")
   }
 
-  /// Expects that there are no items.
-  ///
-  /// Some storages can't distinguish a collection that doesn't exist from one that is closed. Their error
-  /// is accepted too.
-  private func expectNothing(in storage: some CollectionStorage, _ otherwise: String) throws {
-    do {
-      try expect(storage.items(matching: .service(service)).isEmpty, otherwise)
-    } catch let error as SecureStorageError where error.code == .collectionNotFound {
-      return
-    }
-  }
-
   private func check<Storage: CollectionStorage>(
     _ storage: Storage, _ collection: Storage, _ label: String
   ) throws {
@@ -63,6 +55,17 @@ extension ContractTrial {
     try expectStored("of the first", password(), "after removing all in another collection")
     try expect(.invalidArgument, of: "making a collection without a label") {
       try storage.createCollection(labeled: "")
+    }
+  }
+
+  /// Expects that there are no items.
+  ///
+  /// Some storages can't distinguish an absent collection from a closed one. Their error is accepted too.
+  private func expectNothing(in storage: some CollectionStorage, _ otherwise: String) throws {
+    do {
+      try expect(storage.items(matching: .service(service)).isEmpty, otherwise)
+    } catch let error as SecureStorageError where error.code == .collectionNotFound {
+      return
     }
   }
 }

@@ -4,8 +4,10 @@ internal import Keyring
 internal import KeyringRuntime
 internal import KeyringStorage
 
-// Rule 8: no secret is shown.
-extension ContractTrial {
+/// The trial of redaction: nothing shows a secret.
+struct RedactionTrial: ContractTrial {
+  let subject: TrialSubject
+
   func secretsAreNotShown() throws {
     let marker = "marker-\(String.randomToken())"
     try save(marker, password())

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import KeyringStorage
+
 /// The outcome of an operation on all items of a service or a query.
 ///
 /// ```swift

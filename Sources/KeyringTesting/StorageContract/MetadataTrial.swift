@@ -4,8 +4,10 @@ internal import Keyring
 internal import KeyringPlatform
 internal import KeyringStorage
 
-// Rule 7: label, attributes, and times.
-extension ContractTrial {
+/// The trial of metadata: labels, attributes, comments and times.
+struct MetadataTrial: ContractTrial {
+  let subject: TrialSubject
+
   func metadataReadsBack() throws {
     let start = Date()
     let attributes = ["environment": "test", "empty": "", "umlaut": "\u{E4}\n"]
@@ -66,40 +68,20 @@ extension ContractTrial {
     }
   }
 
-  func attributesAreSearchable() throws {
-    for (account, environment) in [("one", "test"), ("two", "live"), ("three", "test")] {
-      try storage.save(
-        SecureItem(
-          key: password(account), secret: Secret(account),
-          attributes: ["environment": environment]), mode: .add)
-    }
-    var query = ItemQuery(
-      attributes: ["service": service, "environment": "test"], details: .secret)
-    let found = try storage.items(matching: query)
+  func commentsAndLocksAreMetadata() throws {
+    var item = SecureItem(key: password(), secret: Secret("s3cret"))
+    item.comment = "a comment"
+    try storage.save(item, mode: .add)
+    let found = try storage.item(for: password(), details: .metadata)
     try expect(
-      Set(found.map(\.key)) == [password("one"), password("three")],
-      "a search by attribute found \(found.map(\.key))")
-    for item in found {
-      let account = item.key.attributes["username"] ?? ""
-      try expect(item.secret == Secret(account), "a search found \(item.key) with another's secret")
-    }
-    query.limit = 1
-    let limited = try storage.items(matching: query).count
-    try expect(limited == 1, "a search limited to one item found \(limited)")
-
-    // A changed attribute is found by its new value and no longer by its old one.
-    try storage.save(
-      SecureItem(
-        key: password("one"), secret: Secret("one"), attributes: ["environment": "live"]),
-      mode: .update)
-    query.attributes["environment"] = "live"
-    query.limit = nil
-    let live = try storage.items(matching: query)
-    try expect(
-      Set(live.map(\.key)) == [password("one"), password("two")],
-      "after changing an attribute a search found \(live.map(\.key))")
-    let count = try storage.items(matching: .service(service)).count
-    try expect(count == 3, "changing an attribute left \(count) items instead of 3")
+      found?.comment == "a comment", "the comment reads back as \(found?.comment ?? "none")")
+    try expect(found?.isLocked == false, "an unlocked item does not say so")
+    item.secret = nil
+    item.comment = "another comment"
+    try storage.save(item, mode: .update)
+    let changed = try storage.item(for: password())
+    try expect(changed?.comment == "another comment", "the comment did not change")
+    try expect(changed?.secret == Secret("s3cret"), "changing the comment changed the secret")
   }
 
   func newestComesFirst() throws {
@@ -134,34 +116,6 @@ extension ContractTrial {
     try storage[credential, as: .credential].write(Credential(login: "third", password: "password"))
     let last = try storage.item(for: credential, details: .metadata)
     try expect(last?.created == first?.created, "a new login changed when the item was created")
-  }
-
-  func limitedQueriesAreTheBeginning() throws {
-    let accounts = ["one", "two", "three", "four", "five", "six"]
-    for account in accounts { try save(account, password(account)) }
-    // An item that is saved again may come first or keep its position, with a limit too.
-    try save("changed", password("two"))
-    for details in [ItemQuery.Details.metadata, .all] {
-      var query = ItemQuery.service(service, details: details)
-      let all = try storage.items(matching: query)
-      try expect(
-        all.count == accounts.count, "a search found \(all.count) items of \(accounts.count)")
-      for limit in 1...(accounts.count + 1) {
-        query.limit = limit
-        let found = try storage.items(matching: query)
-        try expect(
-          found == Array(all.prefix(limit)),
-          "a search limited to \(limit) found \(found.map(\.key)) instead of the first of \(all.map(\.key))"
-        )
-      }
-    }
-    var query = ItemQuery.service(service, details: .metadata)
-    let all = try storage.items(matching: query).map(\.key)
-    query.details = []
-    query.limit = 3
-    let found = try storage.items(matching: query).map(\.key)
-    try expect(
-      found == Array(all.prefix(3)), "a search for keys, limited to 3, found \(found) of \(all)")
   }
 
   private func metadata() throws -> SecureItem {

@@ -1,123 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Keyring
+internal import KeyringPlatform
 internal import KeyringStorage
 
-// Rules 1 and 4: missing items are `nil`, and bytes read back unchanged.
-extension ContractTrial {
-  func missingIsEmpty() throws {
-    try expect(secret(password()) == nil, "a missing item was read")
-    try expect(storage.password(for: password()) == nil, "a password was read")
-    try expect(storage[credentials(), as: .credential].read() == nil, "a credential was read")
-    try expect(!storage.exists(password()), "a missing item exists")
-    let items = try storage.items(matching: .service(service, details: .all))
-    try expect(items.isEmpty, "a service without items has \(items.count)")
-    try save("present", password())
-    try expect(storage.exists(password()), "a stored item does not exist")
-    try expect(secret(password("another")) == nil, "a missing item was read beside a stored one")
-  }
-
-  func keysAreReadAtOnce() throws {
-    let keys: [ItemKey] = [
-      password("first"), password("second"), password("absent"), password("not text"),
-      .value(service: service, account: "first"), credentials("first"), credentials("absent"),
-      .internetPassword(server: InternetServer(service), account: "first"),
-    ]
-    for (index, key) in keys.enumerated() where !"\(key)".contains("absent") {
-      try save("secret \(index)", key)
-    }
-    try storage.save(SecureItem(key: keys[3], secret: Secret(bytes: [0xFF])), mode: .update)
-    try storage[keys[5], as: .credential].write(Credential(login: "login", password: "secret"))
-    for details in [ItemQuery.Details.secret, .metadata, .all, []] {
-      let items = try storage.items(for: keys + [keys[0]], details: details)
-      for key in keys {
-        try expect(
-          items[key] == storage.item(for: key, details: details),
-          "reading many keys finds another item under \(key) than reading it alone")
-      }
-      try expect(items.count == keys.count - 2, "reading many keys finds \(items.count)")
-    }
-    try expect(storage.items(for: [], details: .all).isEmpty, "reading no keys finds something")
-  }
-
-  func secretsAreReadAlone() throws {
-    let keys = [password(), password("another"), credentials()]
-    for round in ["first", "second"] {
-      for (index, key) in keys.enumerated() {
-        try save("\(round) \(index)", key)
-        let found = try (storage.secret(for: key), storage.secret(for: key))
-        try expect(
-          found == (Secret("\(round) \(index)"), Secret("\(round) \(index)")),
-          "the secret of \(key) alone is another one than that of the item")
-      }
-    }
-    try storage.save(SecureItem(key: keys[0], label: "renamed"), mode: .update)
-    for key in keys {
-      try expect(
-        storage.secret(for: key) == secret(key),
-        "after a label has changed the secret of \(key) alone is another one")
-    }
-    try storage.remove(keys[0])
-    for key in [keys[0], password("absent")] {
-      try expect(storage.secret(for: key) == nil, "alone a missing secret was read")
-    }
-    try expect(.invalidArgument, of: "reading a secret with an empty account") {
-      _ = try storage.secret(for: password(""))
-    }
-  }
-
-  func undecodableIsNotMissing() throws {
-    let notText = Secret(bytes: [0xFF, 0xFE, 0x00, 0xC0])
-    try storage.save(SecureItem(key: password(), secret: notText), mode: .add)
-    try expect(.undecodable, of: "reading bytes as text") {
-      _ = try storage.password(for: password())
-    }
-    try expect(secret(password()) == notText, "reading an item as another type changed it")
-  }
-
-  func lockedIsNotMissing() throws {
-    try save("present", password())
-    try whileLocked { storage in
-      try expect(storage.isLocked(), "a locked storage says that it is not")
-      try storage.lock()
-      try expect(.locked, of: "reading a locked item") { _ = try secret(password()) }
-      try expect(.locked, of: "reading a locked secret alone") {
-        _ = try storage.secret(for: password())
-      }
-      try expect(.locked, of: "finding a locked item") {
-        _ = try storage.items(matching: .service(service, details: .metadata))
-      }
-      try expect(.locked, of: "saving over a locked item") { try save("other", password()) }
-      try expect(.locked, of: "adding to a locked storage") {
-        try save("other", password("another"))
-      }
-      let exists: Bool
-      do throws(SecureStorageError) {
-        exists = try storage.exists(password())
-      } catch {
-        try expect(error.code == .locked, "looking for a locked item threw \(error.code)")
-        return
-      }
-      try expect(exists, "a locked item does not exist")
-    }
-    try expectStored("present", password(), "after unlocking")
-    try expect(!storage.exists(password("another")), "a refused addition made an item")
-  }
-
-  /// Runs a closure while the storage is locked, and always unlocks the storage afterwards.
-  func whileLocked(
-    unlocking unlock: ((any LockableStorage) throws -> Void)? = nil,
-    _ body: (any LockableStorage) throws -> Void
-  ) throws {
-    guard let lockable = storage as? any LockableStorage else {
-      throw violation("the case is for a LockableStorage")
-    }
-    try lockable.lock()
-    let outcome = Result { try body(lockable) }
-    try (unlock ?? self.unlock)(lockable)
-    try outcome.get()
-    try expect(!lockable.isLocked(), "an unlocked storage says that it is locked")
-  }
+/// The trial of contents: bytes, text and values come back as they were.
+struct ContentTrial: ContractTrial {
+  let subject: TrialSubject
 
   func bytesComeBack() throws {
     let megabyte = (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
@@ -143,11 +32,46 @@ extension ContractTrial {
     try expectStored("text", password(), "after bytes were replaced by text")
   }
 
-  /// Returns the storage's limit, which must not be larger than that of all storages.
-  func secretByteLimit() throws -> Int {
-    let (limit, largest) = (storage.secretByteLimit, ItemLimits.secretBytes)
-    try expect((0...largest).contains(limit), "the limit of \(limit) bytes isn't in 0...\(largest)")
-    return limit
+  func valuesComeBack() throws {
+    struct Session: Codable, Sendable, Equatable {
+      var token: String
+      var scopes: [String]
+      var expires: Date?
+    }
+    let scope = storage.service(service)
+    let session = Session(
+      token: "\"t\u{F6}ken\"\n", scopes: ["read", "write"], expires: Date(timeIntervalSince1970: 0))
+    try scope.value("session").write(session)
+    try expect(
+      scope.value("session", as: Session.self).read() == session, "a value did not come back")
+    try scope.value("text").write("text")
+    try expect(
+      scope.value("text", as: String.self).read() == "text", "a text value did not come back")
+
+    let bytes: [UInt8] = [0, 0xFF, 0x22]
+    try scope.value("bytes").write(bytes)
+    try scope.value("data").write(Data(bytes))
+    for account in ["bytes", "data"] {
+      let key = ItemKey.value(service: service, account: account)
+      try expect(secret(key) == Secret(bytes: bytes), "\(account) are not stored as they are")
+      try expect(
+        scope.value(account, as: [UInt8].self).read() == bytes, "\(account) did not come back")
+      try expect(
+        scope.value(account, as: Data.self).read() == Data(bytes), "\(account) did not come back")
+    }
+
+    try expect(.undecodable, of: "reading a value as another type") {
+      _ = try scope.value("session", as: [Int].self).read()
+    }
+    try expect(
+      scope.value("session", as: Session.self).read() == session,
+      "reading a value as another type changed it")
+    try expect(.invalidArgument, "value", of: "saving a value that JSON can't represent") {
+      try scope.value("session").write(Double.infinity)
+    }
+    try expect(
+      scope.value("session", as: Session.self).read() == session,
+      "a refused value changed the old one")
   }
 
   func emptyIsNotMissing() throws {

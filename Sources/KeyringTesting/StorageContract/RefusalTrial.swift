@@ -2,8 +2,10 @@
 
 internal import KeyringStorage
 
-// Rule 2: invalid arguments are refused before anything is stored.
-extension ContractTrial {
+/// The trial of refusals: invalid arguments are refused before anything is stored.
+struct RefusalTrial: ContractTrial {
+  let subject: TrialSubject
+
   func invalidArgumentsAreRefused() throws {
     try save("kept", password())
     let long = String(repeating: "x", count: ItemLimits.attributeBytes + 1)

@@ -5,8 +5,12 @@ internal import Keyring
 internal import KeyringStorage
 internal import Synchronization
 
-// Rule 11: a change is reported once, with its kind.
-extension ContractTrial {
+/// The trial of observation: observers get each change once, with its kind, and nobody waits for them.
+struct ObservationTrial: ContractTrial {
+  static let requirement: StorageContract.Requirement? = .observation
+
+  let subject: TrialSubject
+
   func changesAreReportedOnce() throws {
     let key = password()
     try save("there before", password("old"))
@@ -72,14 +76,11 @@ extension ContractTrial {
   }
 
   func observersMayUseTheStorage() throws {
-    guard let storage = storage as? any ObservableStorage else {
-      throw violation("the case is for an ObservableStorage")
-    }
     let (first, second) = (password("first"), password("second"))
     let log = ChangeLog(of: service)
     let item = SecureItem(key: second, secret: Secret("of the observer"))
     // The observer may outlive the trial, whose closures are the caller's.
-    let observation = try storage.observe(.service(service)) { [weak log, storage] event in
+    let observation = try observable.observe(.service(service)) { [weak log, storage] event in
       if case .changed(.created(first)) = event {
         do throws(SecureStorageError) {
           try storage.save(item, mode: .addOrReplace)
@@ -100,15 +101,12 @@ extension ContractTrial {
   }
 
   func nobodyWaitsForObservers() throws {
-    guard let storage = storage as? any ObservableStorage else {
-      throw violation("the case is for an ObservableStorage")
-    }
     let keys = ["first", "second", "third"].map { password($0) }
     let changes = keys.map(ItemChange.created)
     let log = ChangeLog(of: service)
     let gate = DispatchSemaphore(value: 0)
     let isLate = Mutex(false)
-    let observation = try storage.observe(.service(service)) { [weak log] event in
+    let observation = try observable.observe(.service(service)) { [weak log] event in
       if event == .changed(changes[0]), gate.wait(timeout: .now() + 20) == .timedOut {
         isLate.withLock { $0 = true }
       }
@@ -129,13 +127,17 @@ extension ContractTrial {
       "the storage reported \(found), and \(late) to an observer that had waited")
   }
 
-  private func observe(_ query: ItemQuery) throws -> ChangeLog {
-    guard let storage = storage as? any ObservableStorage else {
+  private var observable: any ObservableStorage {
+    get throws {
+      if let storage = storage as? any ObservableStorage { return storage }
       throw violation("the case is for an ObservableStorage")
     }
+  }
+
+  private func observe(_ query: ItemQuery) throws -> ChangeLog {
     let log = ChangeLog(of: service)
     // The log retains the observation, and the observation retains its closure.
-    let observation = try storage.observe(query) { [weak log] in log?.append($0) }
+    let observation = try observable.observe(query) { [weak log] in log?.append($0) }
     log.observation.withLock { $0 = observation }
     return log
   }
@@ -171,7 +173,7 @@ private final class ChangeLog: Sendable {
   /// Expects these changes and no others.
   ///
   /// It makes another change, and late reports arrive before the report of that change.
-  func expect(_ expected: [ItemChange], _ trial: ContractTrial) throws {
+  func expect(_ expected: [ItemChange], _ trial: some ContractTrial) throws {
     var found = try wait(for: expected, trial)
     let last = trial.password("last")
     try trial.save("last", last)
@@ -183,7 +185,7 @@ private final class ChangeLog: Sendable {
   }
 
   /// Waits until the expected number of changes was reported, and takes them.
-  func wait(for expected: [ItemChange], _ trial: ContractTrial) throws -> [ItemChange] {
+  func wait(for expected: [ItemChange], _ trial: some ContractTrial) throws -> [ItemChange] {
     var found = takeAll()
     let end = DispatchTime.now() + 60
     while found.count < expected.count {

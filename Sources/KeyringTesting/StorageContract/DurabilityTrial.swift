@@ -4,8 +4,12 @@ internal import Keyring
 internal import KeyringPlatform
 internal import KeyringStorage
 
-// Rule 13: what was acknowledged is there after the backend has restarted.
-extension ContractTrial {
+/// The trial of durability: what was acknowledged is there after the backend has restarted.
+struct DurabilityTrial: ContractTrial {
+  static let requirement: StorageContract.Requirement? = .restart
+
+  let subject: TrialSubject
+
   func newItemsAreDurable() throws {
     try forEachEnding { ending in
       var items = [try newItem(password()), try newItem(credentials())]
@@ -18,7 +22,7 @@ extension ContractTrial {
         try storage.save(item, mode: .addOrReplace)
         items.append(item)
       }
-      try restart(after: ending)
+      try subject.restart(after: ending)
       try expectOnly(items, "after a restart")
     }
   }
@@ -27,13 +31,13 @@ extension ContractTrial {
     try forEachEnding { ending in
       // A backend may change what it has read from its disk in another way than what is new.
       let old = try Change.allCases.map { try newItem(key(of: $0, "old")) }
-      try restart(after: ending)
+      try subject.restart(after: ending)
       let new = try Change.allCases.map { try newItem(key(of: $0, "new")) }
       let changed = try zip(Change.allCases + Change.allCases, old + new).map {
         try changedItem($1, by: $0)
       }
       try expectOnly(changed, "before a restart")
-      try restart(after: ending)
+      try subject.restart(after: ending)
       try expectOnly(changed, "after a restart")
     }
   }
@@ -45,7 +49,7 @@ extension ContractTrial {
       for key in [password("old"), password("changed"), password("again"), other] {
         _ = try newItem(key)
       }
-      try restart(after: ending)
+      try subject.restart(after: ending)
 
       _ = try newItem(password("new"))
       for text in ["second", "third"] { try save(text, password("changed"), mode: .update) }
@@ -54,13 +58,11 @@ extension ContractTrial {
       }
       try storage.removeItems(matching: .service(otherService))
       let again = try newItem(password("again"))
-      try restart(after: ending)
+      try subject.restart(after: ending)
       try expectOnly([kept, again], "after a restart")
       try expect(!storage.exists(other), "after a restart there is still \(other)")
     }
   }
-
-  // MARK: - Items
 
   private enum Change: CaseIterable { case secret, label, attribute, expiry, everything, login }
 
@@ -130,15 +132,13 @@ extension ContractTrial {
     }
   }
 
-  // MARK: - Endings
-
   /// Runs a closure for each end of the backend that the storage promises to survive.
   private func forEachEnding(_ body: (StorageContract.Ending) throws -> Void) throws {
     let durability = storage.durability
     for ending in StorageContract.Ending.allCases where durability >= ending.promise {
       do {
         try body(ending)
-        try removeEverything()
+        try subject.removeEverything()
       } catch let violation as ContractViolation {
         throw self.violation("\(violation.finding) (\(ending))")
       }
