@@ -89,36 +89,4 @@ extension Operation {
     throw failure(.locked)
   }
 }
-
-extension SecretSession {
-  /// The outcome of a request to unlock objects.
-  enum Unlocking: Sendable {
-    case unlocked
-    case refused(SecureStorageError)
-    /// The error of a prompt that the user didn't answer in the time of the call that asked.
-    case unanswered(SecureStorageError, after: Duration)
-    /// An unknown outcome, for example because the call that asked ran out of time.
-    case abandoned
-  }
-
-  /// Returns the open request that unlocks these objects by the same kind of question, or a new one.
-  fileprivate func unlocking(
-    _ objects: [ObjectPath], _ interaction: SecretServiceStorage.Interaction
-  ) -> (unlocking: SharedOutcome<Unlocking>, isMine: Bool) {
-    unlockings.withLock { unlockings in
-      if let known = unlockings[interaction]?[Set(objects)] { return (known, false) }
-      let new = SharedOutcome<Unlocking>()
-      unlockings[interaction, default: [:]][Set(objects)] = new
-      return (new, true)
-    }
-  }
-
-  fileprivate func settle(
-    _ unlocking: SharedOutcome<Unlocking>, of objects: [ObjectPath],
-    _ interaction: SecretServiceStorage.Interaction, _ value: Unlocking
-  ) {
-    unlockings.withLock { $0[interaction]?[Set(objects)] = nil }
-    unlocking.settle(value)
-  }
-}
 #endif

@@ -187,6 +187,30 @@ final class ReadQueue: Sendable {
   }
 }
 
+extension SecretServiceStorage {
+  /// Finds the items stored under keys.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys, without duplicates.
+  ///   - details: The details of the items to fetch.
+  ///   - whenAsking: A closure that is called with `true` when the user is asked, and with `false` when
+  ///     that is over.
+  ///   - whenRenewed: A closure that is called each time that answers renew the deadline.
+  /// - Returns: The found items, by key.
+  /// - Throws: `SecureStorageError` if one of the items can't be read, or may be hidden.
+  @concurrent func find(
+    _ keys: [ItemKey], _ details: ItemQuery.Details,
+    whenAsking: @escaping (Bool) -> Void = { _ in }, whenRenewed: @escaping () -> Void = {}
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    let questions = { options.collection.searches(for: keys) }
+    return try await perform(.read, prefetching: questions) {
+      (call) async throws(SecureStorageError) in
+      (call.whenAsking, call.whenRenewed) = (whenAsking, whenRenewed)
+      return try await ItemFinder(call).items(for: keys, details)
+    }
+  }
+}
+
 /// A batch of reads that are sent together.
 private final class Batch: Sendable {
   private struct State: Sendable {

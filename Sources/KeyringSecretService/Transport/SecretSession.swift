@@ -6,6 +6,12 @@ internal import KeyringRuntime
 internal import KeyringStorage
 internal import Synchronization
 
+/// The key of an item, and the collection that it's in.
+struct ItemLocation: Hashable {
+  let collection: SecretServiceStorage.Collection
+  let key: ItemKey
+}
+
 /// A connection to the bus and an encrypted session with the provider on it.
 ///
 /// A session serves any number of threads. If the bus or the provider is lost, the session is lost too, and
@@ -97,6 +103,40 @@ extension SecretSession {
     // libsecret 0.20.5 overwrites only memory that it could lock. If it can't lock memory, it uses malloc.
     defer { bytes.zeroize() }
     return Secret(copying: UnsafeRawBufferPointer(bytes))
+  }
+}
+
+// MARK: - Requests to unlock
+
+extension SecretSession {
+  /// The outcome of a request to unlock objects.
+  enum Unlocking: Sendable {
+    case unlocked
+    case refused(SecureStorageError)
+    /// The error of a prompt that the user didn't answer in the time of the call that asked.
+    case unanswered(SecureStorageError, after: Duration)
+    /// An unknown outcome, for example because the call that asked ran out of time.
+    case abandoned
+  }
+
+  /// Returns the open request that unlocks these objects by the same kind of question, or a new one.
+  func unlocking(
+    _ objects: [ObjectPath], _ interaction: SecretServiceStorage.Interaction
+  ) -> (unlocking: SharedOutcome<Unlocking>, isMine: Bool) {
+    unlockings.withLock { unlockings in
+      if let known = unlockings[interaction]?[Set(objects)] { return (known, false) }
+      let new = SharedOutcome<Unlocking>()
+      unlockings[interaction, default: [:]][Set(objects)] = new
+      return (new, true)
+    }
+  }
+
+  func settle(
+    _ unlocking: SharedOutcome<Unlocking>, of objects: [ObjectPath],
+    _ interaction: SecretServiceStorage.Interaction, _ value: Unlocking
+  ) {
+    unlockings.withLock { $0[interaction]?[Set(objects)] = nil }
+    unlocking.settle(value)
   }
 }
 #endif
