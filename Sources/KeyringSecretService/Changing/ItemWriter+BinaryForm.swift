@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import KeyringStorage
 internal import Synchronization
 
 extension ItemWriter {
@@ -21,17 +20,15 @@ extension ItemWriter {
     if secret.isInBinaryForm { return secret.binaryForm }
     guard mayNeedBinaryForm(secret), await !isEncrypted(collection) else { return secret }
     guard let foreignItem else { return secret.binaryForm }
-    var error = call.failure(
+    throw call.failure(
       .invalidArgument,
       """
       The item "\(foreignItem.label.excerpt)" belongs to another program, and can't keep this text: the keyring \
       may have no password, and then its file changes text with line breaks, backslashes or blanks at the start.
       """,
       recoverySuggestion:
-        "Give the keyring a password in your keyring manager, or remove the item and store it again."
-    )
-    error.argument = "secret"
-    throw error
+        "Give the keyring a password in your keyring manager, or remove the item and store it again.",
+      argument: "secret")
   }
 
   /// Returns `true` if a secret takes its binary form in some collections.
@@ -45,11 +42,7 @@ extension ItemWriter {
     let known = call.session.collectionFiles.withLock { $0[collection] }
     // The user may have changed the password, which replaces the file.
     if let file = try? known?.refreshed() { return file.content == .encrypted }
-    guard let identity = await HiddenCollections(call).fileIdentity(of: collection) else {
-      return false
-    }
-    let files = CollectionFile.directories.flatMap { (try? CollectionFile.files(in: $0)) ?? [] }
-      .filter { $0.isOf(identity) }
+    let files = await HiddenCollections(call).files(of: collection)
     // An alias may stand for another collection the next time.
     if files.count == 1, !collection.isAlias {
       call.session.collectionFiles.withLock { $0[collection] = files[0] }

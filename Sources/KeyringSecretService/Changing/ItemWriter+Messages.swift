@@ -142,9 +142,8 @@ extension ItemWriter {
     _ attributes: [String: String], of key: ItemKey
   ) throws(SecureStorageError) {
     func refuse(_ name: String, _ message: String) -> SecureStorageError {
-      var error = call.failure(.invalidArgument, message)
-      error.argument = key.attributes[name] == nil ? "attributes" : "key"
-      return error
+      call.failure(
+        .invalidArgument, message, argument: key.attributes[name] == nil ? "attributes" : "key")
     }
     if let name = attributes.keys.filter(call.provider.reserves).min() {
       throw refuse(name, "The keyring reserves the attribute \"\(name)\".")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import KeyringPlatform
 internal import KeyringStorage
 
 extension ItemWriter {
@@ -11,11 +10,9 @@ extension ItemWriter {
     try refuseUnusable(
       extra.isEmpty ? item.key.attributes : item.key.attributes.merging(extra) { $1 }, of: item.key)
     if let secret = item.secret, call.provider.refuses(secret) {
-      var error = call.failure(
+      throw call.failure(
         .invalidArgument, "\(call.provider.keyringName) can't store a secret with \"{REF:…}\".",
-        recoverySuggestion: "Store it in another keyring.")
-      error.argument = "secret"
-      throw error
+        recoverySuggestion: "Store it in another keyring.", argument: "secret")
     }
     // What an addition doesn't find may be in another collection.
     call.createsCollection = mode == .addOrReplace

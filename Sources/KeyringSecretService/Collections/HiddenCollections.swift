@@ -3,7 +3,6 @@
 #if SecretService && os(Linux)
 internal import KeyringPlatform
 internal import KeyringRuntime
-internal import KeyringStorage
 
 // An item that isn't found is absent if no other collection may have it: neither one whose file the provider
 // doesn't list, nor one that was the default collection. Otherwise, a program would generate a second key, or
@@ -112,8 +111,8 @@ struct HiddenCollections {
     return error
   }
 
-  /// Returns the name and the times by which the file of a collection is found.
-  func fileIdentity(of collection: ObjectPath) async -> CollectionFile.Identity? {
+  /// Returns the files that may be that of a collection, or none if the provider doesn't say enough about it.
+  func files(of collection: ObjectPath) async -> [CollectionFile] {
     let alias = collection.isAlias ? [MethodCall.readAlias(String(collection.lastElement))] : []
     // Without an answer, the collection is treated as a text file. The next message reports the failure.
     guard
@@ -122,11 +121,13 @@ struct HiddenCollections {
         until: call.deadline),
       let answers = try? results.map({ (result) throws(DBusError) in try result.get() }),
       let created = answers[0].property(ofType: "t"), let changed = answers[1].property(ofType: "t")
-    else { return nil }
+    else { return [] }
     let path = alias.isEmpty ? collection : ObjectPath(answers[2].child(0).text)
-    return CollectionFile.Identity(
+    let identity = CollectionFile.Identity(
       pathElement: path.lastElement,
       times: CollectionFile.Times(created.unsigned, changed.unsigned))
+    return CollectionFile.directories.flatMap { (try? CollectionFile.files(in: $0)) ?? [] }
+      .filter { $0.isOf(identity) }
   }
 }
 

@@ -11,15 +11,19 @@ extension Operation {
   /// - Parameters:
   ///   - label: The label of the collection.
   ///   - alias: The alias of the collection, or an empty string for none.
+  ///   - password: The password, or `nil` to ask for one.
   /// - Returns: The collection.
   /// - Throws: `.locked` if the user can't be asked, `.userCanceled` if the user declined.
   @discardableResult
   func createCollection(
-    labeled label: String, aliased alias: String = ""
+    labeled label: String, aliased alias: String = "", password: Secret? = nil
   ) async throws(SecureStorageError) -> ObjectPath {
-    if options.interaction == .terminal {
-      let password = try await typedPassword(ofNewCollection: label)
-      return try await createCollection(labeled: label, aliased: alias, password: password)
+    var password = password
+    if password == nil, options.interaction == .terminal {
+      password = try await typedPassword(ofNewCollection: label)
+    }
+    if let password {
+      return try await createCollection(labeled: label, aliased: alias, with: password)
     }
     hasWritten = true
     guard let answer = try await send(.createCollection(labeled: label, aliased: alias)) else {
@@ -35,9 +39,8 @@ extension Operation {
   ///   a collection with this label, `.verificationFailed` if it gives the collection another one.
   func createNewCollection(labeled label: String) async throws(SecureStorageError) {
     if provider.mayNameFilesAfterLabels, label.utf8.contains(UInt8(ascii: "/")) {
-      throw storage.error(
-        .invalidArgument, during: operation,
-        message: "The argument \"label\" must not contain \"/\" with this keyring.",
+      throw failure(
+        .invalidArgument, "The argument \"label\" must not contain \"/\" with this keyring.",
         argument: "label")
     }
     let others = try await labeledCollections()
@@ -113,10 +116,7 @@ extension Operation {
     }
     try await HiddenCollections(self).refuseUnlistedFile()
     do throws(SecureStorageError) {
-      if let password {
-        return try await createCollection(labeled: label, aliased: "default", password: password)
-      }
-      return try await createCollection(labeled: label, aliased: "default")
+      return try await createCollection(labeled: label, aliased: "default", password: password)
     } catch {
       // The user couldn't be asked. There is no default collection, so there is nothing to unlock.
       guard error.code == .locked else { throw error }

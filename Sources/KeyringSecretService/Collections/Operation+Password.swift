@@ -2,7 +2,6 @@
 
 #if SecretService && os(Linux)
 internal import KeyringRuntime
-internal import KeyringStorage
 
 // The keyring takes these passwords from this program, and shows no prompt.
 extension Operation {
@@ -36,11 +35,10 @@ extension Operation {
     }
   }
 
-  /// Unlocks a collection with its password, unless it's unlocked.
+  /// Unlocks a locked collection with its password.
   func unlock(
     _ collection: ObjectPath, password: Secret
   ) async throws(SecureStorageError) {
-    guard try await isLocked(collection) else { return }
     try await checkTakesPasswords()
     guard try await opens(collection, password) else { throw wrongPassword() }
   }
@@ -71,7 +69,7 @@ extension Operation {
 
   /// Creates a collection with a password, which is unlocked then.
   func createCollection(
-    labeled label: String, aliased alias: String, password: Secret
+    labeled label: String, aliased alias: String, with password: Secret
   ) async throws(SecureStorageError) -> ObjectPath {
     if password.count == 0 { throw passwordFailure("The password must not be empty.") }
     try await checkTakesPasswords()
@@ -132,9 +130,8 @@ extension Operation {
   }
 
   private func passwordFailure(_ message: String) -> SecureStorageError {
-    storage.error(
-      .invalidArgument, during: operation, message: message,
-      recoverySuggestion: "Choose a password.", argument: "password")
+    failure(
+      .invalidArgument, message, recoverySuggestion: "Choose a password.", argument: "password")
   }
 }
 
@@ -181,13 +178,8 @@ extension Operation {
   private func taking<Result>(
     turnUntil end: Deadline, _ body: () async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
-    do throws(DBusError) {
-      try await asking { () async throws(DBusError) in
-        try await TerminalQuestion.turn.take(until: end.end).check()
-      }
-    } catch {
-      throw questionFailure(error)
-    }
+    let wait = await asking { await TerminalQuestion.turn.take(until: end.end) }
+    if let failure = wait.failure { throw questionFailure(failure) }
     defer { TerminalQuestion.turn.giveBack() }
     return try await body()
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import KeyringStorage
 
 extension Operation {
   /// Returns the object that a method has created, at once or after the user's answer to its prompt.

@@ -2,8 +2,6 @@
 
 #if SecretService && os(Linux)
 internal import KeyringRuntime
-internal import KeyringStorage
-internal import Synchronization
 
 extension Operation {
   /// Unlocks items or collections, asking the user if that is allowed.
@@ -20,13 +18,8 @@ extension Operation {
     while true {
       let (unlocking, isMine) = session.unlocking(objects, options.interaction)
       if isMine { return try await unlock(objects, for: unlocking, until: question) }
-      do throws(DBusError) {
-        try await asking { () async throws(DBusError) in
-          try await unlocking.wait(until: deadline.end).check()
-        }
-      } catch {
-        throw questionFailure(error)
-      }
+      let wait = await asking { await unlocking.wait(until: deadline.end) }
+      if let failure = wait.failure { throw questionFailure(failure) }
       switch unlocking.value {
       case .unlocked: return
       // The call that asked gave the user less time. This call asks again, for the rest of its time.

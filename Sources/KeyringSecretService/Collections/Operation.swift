@@ -154,7 +154,7 @@ final class Operation: ProviderClient {
 
   func failure(
     _ code: SecureStorageError.Code, _ message: String? = nil, recoverySuggestion: String? = nil,
-    underlying: SecureStorageError.Underlying? = nil
+    argument: String? = nil, underlying: SecureStorageError.Underlying? = nil
   ) -> SecureStorageError {
     storage.error(
       code, during: operation, message: message,
@@ -162,7 +162,7 @@ final class Operation: ProviderClient {
         ?? Self.withoutAsking[code].map {
           $0 + (options.interaction == .never ? ", or allow this program to show prompts." : ".")
         },
-      underlying: underlying)
+      argument: argument, underlying: underlying)
   }
 
   /// The recovery suggestions that need no prompt, without the end of the sentence.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import KeyringStorage
 
 /// A type that sends messages to the provider, for an operation or for an observer of a collection.
 protocol ProviderClient {

@@ -97,6 +97,36 @@ struct KeyringExamination {
     }
   }
 
+  /// Adds the storage's collection if its file isn't encrypted, and each file whose collection isn't listed.
+  ///
+  /// Nothing is added if the provider's files can't be seen.
+  func addCollectionFiles(to diagnosis: inout StorageDiagnosis) async throws(SecureStorageError) {
+    guard call.provider.keepsCollectionsInFiles else { return }
+    let hidden = HiddenCollections(call)
+    if let path = try await call.namedCollection(),
+      let text = await hidden.files(of: path).first(where: { $0.content == .text })
+    {
+      diagnosis.add(
+        "collection's file",
+        """
+        \(text.path) isn't encrypted, because the collection has no password. The file changes some text of \
+        other programs, and a line break in a secret of theirs can destroy it.
+        """,
+        recoverySuggestion: "Give the collection a password in your keyring manager.")
+    }
+    let files = try await hidden.unlistedFiles()
+    let needed = try await hidden.fileWithItems(among: files)
+    for file in files {
+      let error = await hidden.notListed(file)
+      if file == needed {
+        diagnosis.add("collection's file", error)
+      } else {
+        diagnosis.add(
+          "collection's file", error.message, recoverySuggestion: error.recoverySuggestion)
+      }
+    }
+  }
+
   /// Adds an entry if the keyring may ask the user about each new item.
   ///
   /// - Returns: `true` if it may ask.

@@ -3,7 +3,6 @@
 #if SecretService && os(Linux)
 internal import KeyringRuntime
 internal import KeyringStorage
-internal import Synchronization
 
 /// The result of a search, which may have missed some items.
 struct SearchResult {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import KeyringStorage
 
 // A collection without a password may be a text file, which changes some secrets or is destroyed by them. No
 // such file changes bytes that aren't UTF-8. Text that it would change is therefore stored as some bytes

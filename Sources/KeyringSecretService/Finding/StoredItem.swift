@@ -143,7 +143,10 @@ final class StoredItem {
     item.hasFurtherSecrets = hasFurtherSecrets
     guard details.contains(.metadata) else { return item }
     item.label = label
-    item.attributes = extraAttributes(of: key)
+    // Neither those of the key nor those that a storage adds.
+    item.attributes = attributes.filter {
+      key.attributes[$0.key] == nil && !AttributeName.isReserved($0.key)
+    }
     item.created = Date(timeIntervalSince1970: TimeInterval(firstStored))
     item.modified = Date(timeIntervalSince1970: TimeInterval(modified))
     item.isLocked = isLocked
@@ -152,13 +155,6 @@ final class StoredItem {
 
   /// Returns the item without its secret, for comparison with a query.
   func metadata(_ key: ItemKey) -> SecureItem { item(key, secret: nil, details: .metadata) }
-
-  /// Returns the attributes other than those of the key and those that a storage adds.
-  func extraAttributes(of key: ItemKey) -> [String: String] {
-    attributes.filter {
-      key.attributes[$0.key] == nil && !AttributeName.isReserved($0.key)
-    }
-  }
 
   /// Returns `true` if another item with the same attributes may be this one, perhaps under an earlier path.
   ///

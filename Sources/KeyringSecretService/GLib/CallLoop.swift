@@ -3,7 +3,6 @@
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
 internal import KeyringRuntime
-internal import KeyringStorage
 internal import Synchronization
 
 /// The main context of a thread, which delivers answers and signals.
@@ -232,41 +231,38 @@ final class CallLoop: EventSource, @unchecked Sendable {
     defer { g_object_unref(cancellable) }
     let loop = current
     let flight = Flight(room: starts.count)
-    do throws(DBusError) {
-      try await Waiter.wait(until: deadline.end) { waiter in
-        flight.onResult = { [unowned flight] index, result in
-          onResult(index, result)
-          if !flight.isInProgress { waiter.end() }
-        }
-        loop.asDefault {
-          for (index, start) in starts.enumerated() {
-            start(cancellable, Flight.callback, flight.callbackData(index))
-          }
-        }
-      }.check()
-    } catch {
-      let isSynchronous = ThreadExecutor.current?.isSynchronous == true
-      let left = flight.left
-      flight.giveUp()
-      if !isSynchronous, let onGivenUp, let cancellable {
-        g_object_ref(cancellable)
-        let reference = GLibReference.object(adopting: OpaquePointer(cancellable))
-        onGivenUp(left, reference)
-        flight.onResult = { [unowned flight] _, _ in
-          onGivenUp(-1, flight.isInProgress ? nil : reference)
-        }
-      } else {
-        onGivenUp?(left, nil)
-        loop.isReusable = false
-        g_cancellable_cancel(cancellable)
+    let end = await Waiter.wait(until: deadline.end) { waiter in
+      flight.onResult = { [unowned flight] index, result in
+        onResult(index, result)
+        if !flight.isInProgress { waiter.end() }
       }
-      if isSynchronous {
-        loop.abandoned.removeAll { !$0.isInProgress }
-        loop.abandoned.append(flight)
+      loop.asDefault {
+        for (index, start) in starts.enumerated() {
+          start(cancellable, Flight.callback, flight.callbackData(index))
+        }
       }
-      throw error
     }
-    return flight.results.compactMap(\.self)
+    guard let failure = end.failure else { return flight.results.compactMap(\.self) }
+    let isSynchronous = ThreadExecutor.current?.isSynchronous == true
+    let left = flight.left
+    flight.giveUp()
+    if !isSynchronous, let onGivenUp, let cancellable {
+      g_object_ref(cancellable)
+      let reference = GLibReference.object(adopting: OpaquePointer(cancellable))
+      onGivenUp(left, reference)
+      flight.onResult = { [unowned flight] _, _ in
+        onGivenUp(-1, flight.isInProgress ? nil : reference)
+      }
+    } else {
+      onGivenUp?(left, nil)
+      loop.isReusable = false
+      g_cancellable_cancel(cancellable)
+    }
+    if isSynchronous {
+      loop.abandoned.removeAll { !$0.isInProgress }
+      loop.abandoned.append(flight)
+    }
+    throw failure
   }
 
   /// Starts a call, and waits until it has ended.
@@ -285,13 +281,13 @@ final class CallLoop: EventSource, @unchecked Sendable {
 }
 
 extension Waiter.Outcome {
-  /// Throws an error if the wait timed out or was cancelled.
-  func check() throws(DBusError) {
+  /// The error of a wait that timed out or was cancelled.
+  var failure: DBusError? {
     switch self {
-    case .ended: break
-    case .timedOut: throw .timedOut
-    case .canceled: throw .canceled
-    case .failed(let shortage): throw DBusError(shortage)
+    case .ended: nil
+    case .timedOut: .timedOut
+    case .canceled: .canceled
+    case .failed(let shortage): DBusError(shortage)
     }
   }
 }

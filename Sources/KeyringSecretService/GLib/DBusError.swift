@@ -3,7 +3,6 @@
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
 internal import KeyringRuntime
-internal import KeyringStorage
 
 /// A failure of a call on the bus, before its meaning for the operation is known.
 ///

@@ -4,7 +4,6 @@
 internal import CKeyringLibSecret
 internal import KeyringPlatform
 internal import KeyringRuntime
-internal import KeyringStorage
 internal import Synchronization
 
 /// The libraries that this package loads when the keyring is first used.

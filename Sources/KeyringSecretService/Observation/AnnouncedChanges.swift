@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import KeyringStorage
 
 /// The changes that programs have announced and haven't finished.
 ///
@@ -52,7 +51,9 @@ struct AnnouncedChanges {
 
   /// Removes a change of a program, if there is one.
   mutating func remove(_ item: ObjectPath, by sender: String) -> Change? {
-    inProgress.firstIndex { $0.sender == sender && $0.item == item }.map { inProgress.remove(at: $0) }
+    inProgress.firstIndex { $0.sender == sender && $0.item == item }.map {
+      inProgress.remove(at: $0)
+    }
   }
 
   /// Removes the first change whose program never says that it has made it, if there is one.

@@ -2,7 +2,6 @@
 
 #if SecretService && os(Linux)
 internal import KeyringRuntime
-internal import KeyringStorage
 
 /// The part of a change monitor that belongs to its thread.
 ///
@@ -211,7 +210,8 @@ final class SignalLoop {
     // An observation that begins later may concern the item, too.
     guard announced.begin(item, by: sender, until: Deadline(after: lookInterval)) else { return }
     let isNew = announced.watch(sender) {
-      connection?.subscribe(to: .ownerChanged(of: sender)) { [unowned self] _ in senderLeft(sender) }
+      connection?.subscribe(to: .ownerChanged(of: sender)) { [unowned self] _ in senderLeft(sender)
+      }
     }
     // The thread checks the program, or waits for the end of the change.
     if isNew || announced.inProgress.count == 1 { observations.wake() }

@@ -3,7 +3,6 @@
 #if SecretService && Sealing && os(Linux)
 internal import KeyringRuntime
 public import KeyringSealing
-internal import KeyringStorage
 
 extension KeySource {
   /// Creates a source from the [Secret

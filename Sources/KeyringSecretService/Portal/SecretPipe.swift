@@ -3,7 +3,6 @@
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
 internal import KeyringPlatform
-internal import KeyringStorage
 
 /// A pipe through which another program sends a secret.
 final class SecretPipe {

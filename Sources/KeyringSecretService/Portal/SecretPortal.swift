@@ -3,7 +3,6 @@
 #if SecretService && Sealing && os(Linux)
 internal import KeyringRuntime
 internal import KeyringSealing
-internal import KeyringStorage
 
 /// A request for the secret that the Secret portal has for this app.
 ///

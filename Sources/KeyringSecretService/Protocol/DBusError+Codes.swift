@@ -2,7 +2,6 @@
 
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
-internal import KeyringStorage
 
 extension DBusError {
   /// The error code for a failure while connecting to the bus.

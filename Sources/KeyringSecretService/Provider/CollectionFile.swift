@@ -3,7 +3,6 @@
 #if SecretService && os(Linux)
 internal import KeyringPlatform
 internal import KeyringRuntime
-internal import KeyringStorage
 
 /// The file in which a provider keeps a collection.
 ///

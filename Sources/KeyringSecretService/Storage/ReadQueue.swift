@@ -55,12 +55,9 @@ final class ReadQueue: Sendable {
     reads.add(1, ordering: .relaxed)
     defer { reads.subtract(1, ordering: .relaxed) }
     if mustStart { start(batch, on: route) }
-    let end = await wait(for: batch, until: deadline)
-    do throws(DBusError) {
-      try end.check()
-    } catch {
+    if let failure = await wait(for: batch, until: deadline).failure {
       leave(batch, on: route)
-      throw SecretSession.OpeningFailure(error).error(.read, of: storage, since: arrival)
+      throw SecretSession.OpeningFailure(failure).error(.read, of: storage, since: arrival)
     }
     switch batch.outcome.value ?? .success([:]) {
     case .success(let items):
@@ -165,10 +162,8 @@ final class ReadQueue: Sendable {
     _ keys: [ItemKey], on route: Route, after refusal: SecureStorageError?
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     let deadline = Deadline(after: route.options.serviceTimeout)
-    do throws(DBusError) {
-      try await retries.take(until: deadline.end).check()
-    } catch {
-      throw SecretSession.OpeningFailure(error).error(.read, of: route.storage)
+    if let failure = await retries.take(until: deadline.end).failure {
+      throw SecretSession.OpeningFailure(failure).error(.read, of: route.storage)
     }
     defer { retries.giveBack() }
     var options = route.options
@@ -218,7 +213,6 @@ private final class Batch: Sendable {
     var readers = 1
     var isShared = false
     var hasAsked = false
-    var isCancelled = false
     var task: Task<Void, Never>?
   }
 
@@ -249,11 +243,11 @@ private final class Batch: Sendable {
 
   func run(_ body: @escaping @Sendable () async -> Void) {
     let task = CallLoop.start(body)
-    let isCancelled = state.withLock { state in
+    let wasLeft = state.withLock { state in
       state.task = task
-      return state.isCancelled
+      return state.readers == 0
     }
-    if isCancelled { task.cancel() }
+    if wasLeft { task.cancel() }
   }
 
   /// Withdraws a read from the batch.
@@ -266,13 +260,8 @@ private final class Batch: Sendable {
     }
   }
 
-  func cancel() {
-    let task = state.withLock { state in
-      state.isCancelled = true
-      return state.task
-    }
-    task?.cancel()
-  }
+  /// Cancels a batch that every read has left.
+  func cancel() { state.withLock(\.task)?.cancel() }
 }
 
 extension SecureStorageError.Code {

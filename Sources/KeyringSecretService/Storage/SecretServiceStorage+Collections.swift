@@ -20,17 +20,7 @@ extension SecretServiceStorage: LockableStorage {
   /// The keyring may ask the user for its password. The error is `.locked` if the user can't be asked. With the
   /// interaction ``Interaction/terminal``, the default collection is created if there is none.
   public func unlockWithoutBlocking() async throws(SecureStorageError) {
-    try await perform(.unlock) { (call) async throws(SecureStorageError) in
-      do throws(SecureStorageError) {
-        let collection = try await call.lockableCollection()
-        if try await call.isLocked(collection) { try await call.unlock([collection]) }
-      } catch {
-        guard error.code == .noDefaultCollection, options.interaction == .terminal else {
-          throw error
-        }
-        try await call.newDefaultCollection()
-      }
-    }
+    try await unlock(with: nil)
   }
 
   /// Returns `true` if the collection is locked.

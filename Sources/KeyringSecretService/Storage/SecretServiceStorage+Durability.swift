@@ -15,17 +15,15 @@ extension SecretServiceStorage {
   /// - Throws: `.notObservable` if the keyring doesn't say when it writes, or another `SecureStorageError` if it can't
   ///   be asked.
   public func waitUntilWritten() throws(SecureStorageError) {
-    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await waitForQuiet() }
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await waitUntilWritten()
+    }
   }
 
   /// Waits until everything that was saved in the collection is on the disk, without blocking the task's thread.
   ///
   /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func waitUntilWritten() async throws(SecureStorageError) {
-    try await waitForQuiet()
-  }
-
-  private nonisolated(nonsending) func waitForQuiet() async throws(SecureStorageError) {
     while let rest = try await timeUntilWritten() {
       let end = await Waiter.wait(until: .now(plus: rest)) { _ in }
       if end != .timedOut { throw error(end, during: .save, "") }
@@ -37,26 +35,22 @@ extension SecretServiceStorage {
     -> Duration?
   {
     try await perform(.save) { (call) async throws(SecureStorageError) in
+      func hiddenWrites() -> SecureStorageError {
+        call.failure(
+          .notObservable, "The keyring doesn't say when it writes to the disk.",
+          recoverySuggestion: "Keep what depends on the secret until the keyring was closed once.")
+      }
       if call.provider.writesBeforeAnswers { return nil }
-      guard let quietTime = call.provider.quietTime else { throw call.hiddenWrites() }
+      guard let quietTime = call.provider.quietTime else { throw hiddenWrites() }
       let answer = try await call.send([.modified(ofCollection: call.existingCollection())])[0]
       if call.wasQuiet(answer) { return nil }
       let age = answer?.property(ofType: "t").map {
         Date().timeIntervalSince1970 - Double($0.unsigned)
       }
       // If the clock was set back, the time of the last write is in the future.
-      guard let age, age > -60 else { throw call.hiddenWrites() }
+      guard let age, age > -60 else { throw hiddenWrites() }
       return max(.seconds(1), quietTime + .seconds(1) - .seconds(age))
     }
-  }
-}
-
-extension Operation {
-  /// Returns the error for a keyring whose writes can't be waited for.
-  fileprivate func hiddenWrites() -> SecureStorageError {
-    failure(
-      .notObservable, "The keyring doesn't say when it writes to the disk.",
-      recoverySuggestion: "Keep what depends on the secret until the keyring was closed once.")
   }
 }
 #endif

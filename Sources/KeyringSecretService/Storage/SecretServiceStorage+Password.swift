@@ -14,7 +14,7 @@ extension SecretServiceStorage {
   ///   another `SecureStorageError`.
   public func unlock(password: Secret) throws(SecureStorageError) {
     try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-      try await unlock(with: password)
+      try await unlock(password: password)
     }
   }
 
@@ -26,14 +26,21 @@ extension SecretServiceStorage {
     try await unlock(with: password)
   }
 
-  private nonisolated(nonsending) func unlock(with password: Secret)
-    async throws(SecureStorageError)
-  {
+  /// Unlocks the collection with a password, or as the interaction allows.
+  nonisolated(nonsending) func unlock(with password: Secret?) async throws(SecureStorageError) {
     try await perform(.unlock) { (call) async throws(SecureStorageError) in
       do throws(SecureStorageError) {
-        try await call.unlock(call.lockableCollection(), password: password)
+        let collection = try await call.lockableCollection()
+        guard try await call.isLocked(collection) else { return }
+        if let password {
+          try await call.unlock(collection, password: password)
+        } else {
+          try await call.unlock([collection])
+        }
       } catch {
-        guard error.code == .noDefaultCollection else { throw error }
+        guard error.code == .noDefaultCollection,
+          password != nil || options.interaction == .terminal
+        else { throw error }
         try await call.newDefaultCollection(password: password)
       }
     }

@@ -2,7 +2,6 @@
 
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
-internal import KeyringStorage
 internal import Synchronization
 
 /// Secrets that libsecret reads in place.

@@ -4,7 +4,6 @@
 internal import CKeyringLibSecret
 internal import KeyringPlatform
 internal import KeyringRuntime
-internal import KeyringStorage
 
 /// The address of a bus, with the details for messages to people: the socket and its owner.
 struct BusAddress {

@@ -3,7 +3,6 @@
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
 internal import KeyringRuntime
-internal import KeyringStorage
 
 /// The signals that a subscription receives.
 struct BusSignal {

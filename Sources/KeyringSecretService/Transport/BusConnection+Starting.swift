@@ -2,7 +2,6 @@
 
 #if SecretService && os(Linux)
 internal import KeyringRuntime
-internal import KeyringStorage
 
 extension BusConnection {
   /// Runs a closure that needs the provider, and once again after the provider was started.

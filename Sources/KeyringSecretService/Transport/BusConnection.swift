@@ -3,7 +3,6 @@
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
 internal import KeyringRuntime
-internal import KeyringStorage
 internal import Synchronization
 
 /// A connection to a message bus that only this package uses.
@@ -141,7 +140,9 @@ final class BusConnection: Sendable {
     _ messages: ArraySlice<MethodCall>, to provider: String?, until deadline: Deadline,
     onAnswer: @escaping (Int) -> Void
   ) async throws(DBusError) -> [Result<Variant, DBusError>] {
-    try await flights.take(messages.count, until: deadline.end).check()
+    if let failure = await flights.take(messages.count, until: deadline.end).failure {
+      throw failure
+    }
     defer { flights.giveBack(messages.count) }
     let results = try await CallLoop.results(
       of: messages.map { starting($0, to: provider) }, until: deadline,
@@ -189,21 +190,15 @@ final class BusConnection: Sendable {
         g_dbus_connection_send_message_with_reply_finish(reference.pointer, result.pointer, &$0)
       }
       defer { g_object_unref(gpointer(reply)) }
-      return try body(of: reply, to: message)
+      var error: UnsafeMutablePointer<GError>?
+      if g_dbus_message_to_gerror(reply, &error) != 0 { throw DBusError(adopting: error) }
+      let body = g_dbus_message_get_body(reply).map { Variant(adopting: g_variant_ref($0)) }
+      let answer = body ?? .tuple([])
+      guard answer.isOfType(message.answer) else {
+        throw .otherType(answer, of: message.method, insteadOf: message.answer)
+      }
+      return answer
     }
-  }
-
-  private func body(
-    of reply: OpaquePointer, to message: MethodCall
-  ) throws(DBusError) -> Variant {
-    var error: UnsafeMutablePointer<GError>?
-    if g_dbus_message_to_gerror(reply, &error) != 0 { throw DBusError(adopting: error) }
-    let body = g_dbus_message_get_body(reply).map { Variant(adopting: g_variant_ref($0)) }
-    let answer = body ?? .tuple([])
-    guard answer.isOfType(message.answer) else {
-      throw .otherType(answer, of: message.method, insteadOf: message.answer)
-    }
-    return answer
   }
 }
 

@@ -2,7 +2,6 @@
 
 #if SecretService && os(Linux)
 internal import KeyringRuntime
-internal import KeyringStorage
 
 extension SecretSession {
   /// The cause of a failure to open a session, and the error code that it stands for.
@@ -140,11 +139,7 @@ extension SharedOutcome<SecretSession.OpeningFailure?> {
   /// - Parameter deadline: The deadline of the wait.
   /// - Throws: The failure, or that of the wait.
   func check(until deadline: Deadline) async throws(SecretSession.OpeningFailure) {
-    do throws(DBusError) {
-      try await wait(until: deadline.end).check()
-    } catch {
-      throw SecretSession.OpeningFailure(error)
-    }
+    if let failure = await wait(until: deadline.end).failure { throw .init(failure) }
     if case .some(let failure?) = value { throw failure }
   }
 }

@@ -2,7 +2,6 @@
 
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
-internal import KeyringStorage
 
 extension SecretSession {
   /// Connects to the bus, starts the provider if necessary, and opens a session with it.

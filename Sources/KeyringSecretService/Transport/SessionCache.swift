@@ -2,7 +2,6 @@
 
 #if SecretService && os(Linux)
 internal import KeyringRuntime
-internal import KeyringStorage
 internal import Synchronization
 
 /// The sessions of this process, one for each bus.
