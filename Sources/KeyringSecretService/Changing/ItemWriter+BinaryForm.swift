@@ -12,7 +12,7 @@ extension ItemWriter {
   ///   - foreignItem: The item of another program whose secret is replaced, if any. The other program
   ///     couldn't read the binary form.
   /// - Returns: The secret, or its binary form.
-  /// - Throws: `.invalidArgument` if the item of another program can't keep the secret.
+  /// - Throws: `.invalidArgument` for another program's item that can't keep the secret.
   func storable(
     _ secret: Secret, in collection: ObjectPath, replacingThatOf foreignItem: StoredItem? = nil
   ) async throws(SecureStorageError) -> Secret {
@@ -31,13 +31,13 @@ extension ItemWriter {
       argument: "secret")
   }
 
-  /// Returns `true` if a secret takes its binary form in some collections.
+  /// Returns `true` for a secret that takes its binary form in some collections.
   func mayNeedBinaryForm(_ secret: Secret) -> Bool {
     secret.isInBinaryForm
       || call.provider.mayKeepCollectionsAsText && !CollectionFile.textKeeps(secret)
   }
 
-  /// Returns `true` if the file of a collection is encrypted, and `false` if that isn't certain.
+  /// Returns `true` for a collection whose file is certainly encrypted.
   private func isEncrypted(_ collection: ObjectPath) async -> Bool {
     let known = call.session.collectionFiles.withLock { $0[collection] }
     // The user may have changed the password, which replaces the file.

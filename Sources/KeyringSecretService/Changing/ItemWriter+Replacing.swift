@@ -26,7 +26,7 @@ extension ItemWriter {
   ///   - attempt: The number of times that the provider has replaced another item instead. After some of
   ///     them, the secret and the label change one after the other.
   /// - Returns: The result.
-  /// - Throws: `SecureStorageError` if the item can't be replaced.
+  /// - Throws: The reason why the item can't be replaced.
   func replace(
     _ stored: StoredItem, by item: SecureItem, _ revision: Int, onDisk: Int, attempt: Int = 0
   ) async throws(SecureStorageError) -> Replacement {
@@ -82,9 +82,9 @@ extension ItemWriter {
     return try await replace(valid, by: item, revision, onDisk: onDisk, attempt: attempt + 1)
   }
 
-  /// Changes the label and the secret of this package's item by one message, which no other does.
+  /// Changes the label and the secret of this package's item by the only message for both.
   ///
-  /// - Returns: The item that the provider has changed, or `nil` if the item no longer exists.
+  /// - Returns: The item that the provider has changed, or `nil` for one that has vanished.
   private func changeAtOnce(
     _ stored: StoredItem, _ attributes: [String: String], _ label: String, _ secret: Secret
   ) async throws(SecureStorageError) -> ObjectPath? {
@@ -96,7 +96,7 @@ extension ItemWriter {
     ).path
   }
 
-  /// Changes the secret and the label one after the other, and returns `false` if the item no longer exists.
+  /// Changes the secret and the label one after the other, and returns `false` for an item that has vanished.
   ///
   /// Another program then finds its item as it left it. Also, some providers ask the user about every replacement.
   private func changeInPlace(
@@ -129,10 +129,10 @@ extension ItemWriter {
   ///
   /// - Parameters:
   ///   - stored: The item.
-  ///   - label: The new label, or `nil` if it stays the same.
+  ///   - label: The new label, or `nil` to keep it.
   ///   - secret: The secret.
-  /// - Returns: `false` if the provider might replace another item instead, or hasn't replaced this one.
-  /// - Throws: `SecureStorageError` if the item can't be replaced.
+  /// - Returns: `false` for a provider that might replace, or has replaced, another item instead.
+  /// - Throws: The reason why the item can't be replaced.
   private func recreate(
     _ stored: StoredItem, _ label: String?, _ secret: Secret
   ) async throws(SecureStorageError) -> Bool {

@@ -64,15 +64,15 @@ extension ItemWriter {
     }
   }
 
-  /// Finds the items stored under a key, and separates those whose secret never arrived.
+  /// Finds the items stored under a key, and separates those whose secret was lost.
   ///
   /// If several items of other programs match, none of them can be replaced, and an addition fails.
   ///
   /// - Parameters:
   ///   - item: The item to save.
   ///   - mode: The mode of the save.
-  /// - Returns: The items, and whether all of them are known to be on disk.
-  /// - Throws: `SecureStorageError` if the items can't be examined.
+  /// - Returns: The items, and `true` for items that are all known to be on disk.
+  /// - Throws: The reason why the items can't be examined.
   private func replaceableItems(
     by item: SecureItem, mode: SaveMode
   ) async throws(SecureStorageError)
@@ -136,7 +136,7 @@ extension ItemWriter {
     return true
   }
 
-  /// Returns `true` if an addition was the first of several concurrent ones.
+  /// Returns `true` for the first of several concurrent additions.
   private func isFirst(
     _ path: ObjectPath, under key: ItemKey
   ) async throws(SecureStorageError) -> Bool {
@@ -149,7 +149,7 @@ extension ItemWriter {
 }
 
 extension SecureItem {
-  /// Whether saving the item changes only the secret of an item that is already there.
+  /// `true` for an item to save that can change only the secret of the one that is there.
   fileprivate var hasSecretOnly: Bool {
     secret != nil && label == nil && attributes?.isEmpty != false
   }

@@ -98,7 +98,7 @@ extension Operation {
     }
   }
 
-  /// Throws an error if the keyring takes no passwords from a program, or takes them without encryption.
+  /// Throws an error for a keyring that refuses passwords from a program, or takes them without encryption.
   private func checkTakesPasswords() async throws(SecureStorageError) {
     let description: String?
     do throws(SecureStorageError) {
@@ -145,7 +145,7 @@ extension Operation {
   /// - Parameters:
   ///   - question: The question.
   ///   - end: The deadline of the questions.
-  ///   - failure: The error if no answer is good.
+  ///   - failure: The error after the last bad answer.
   ///   - body: A closure that uses the answer, and returns what is bad about it, or `nil`.
   /// - Throws: `failure`, or the error of a question or the closure.
   private func asking(
@@ -160,7 +160,7 @@ extension Operation {
     throw failure
   }
 
-  /// Asks at the terminal for a line, which isn't shown.
+  /// Asks at the terminal for a line, which stays hidden.
   private func typed(
     _ prompt: String, until end: Deadline
   ) async throws(SecureStorageError) -> Secret {

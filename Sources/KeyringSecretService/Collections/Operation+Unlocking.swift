@@ -9,7 +9,7 @@ extension Operation {
   /// Calls that need the same objects unlocked share one prompt and its answer.
   ///
   /// - Parameter objects: The items or collections to unlock.
-  /// - Throws: `.locked` if the user can't be asked, `.userCanceled` if the user declined.
+  /// - Throws: `.locked` where the user can't be asked, `.userCanceled` after the user declined.
   func unlock(_ objects: [ObjectPath]) async throws(SecureStorageError) {
     if objects.isEmpty { return }
     guard options.interaction != .never else { return try await unlockWithoutPrompt(objects) }

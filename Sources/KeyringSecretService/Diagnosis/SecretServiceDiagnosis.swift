@@ -13,7 +13,7 @@ extension SecretServiceStorage {
   /// - Parameter writing: Whether to store, read and remove an item in the collection, if that doesn't require a
   ///   question to the user.
   /// - Returns: The findings.
-  /// - Throws: Only `.canceled`, if the task is cancelled.
+  /// - Throws: Only `.canceled`, for a cancelled task.
   public func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis {

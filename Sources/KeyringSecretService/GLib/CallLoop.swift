@@ -13,7 +13,7 @@ internal import Synchronization
 final class CallLoop: EventSource, @unchecked Sendable {
   private let context: OpaquePointer
   private let timer: UnsafeMutablePointer<KeyringGSource>?
-  /// Whether every call in the loop has ended, so that another operation may use the loop.
+  /// `true` for a loop whose calls have ended, which another operation may use.
   private var isReusable = true
   /// The cancelled calls of a synchronous operation.
   private var abandoned: [Flight] = []
@@ -23,7 +23,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
 
   /// Creates a loop.
   ///
-  /// - Throws: `DBusError` if there's no file descriptor for it, without which GLib would end the process. The first
+  /// - Throws: The lack of a file descriptor for it, without which GLib would end the process. The first
   ///   loop also needs the threads that GLib keeps.
   private init() throws(DBusError) {
     let isFirst = !Self.hasWorkers.load(ordering: .relaxed)
@@ -186,7 +186,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
 
   // MARK: - Resources
 
-  /// Whether GLib has the threads and descriptors that it keeps.
+  /// `true` after GLib started the threads and opened the descriptors that it keeps.
   static let hasWorkers = Atomic(false)
   private static let threadsOfGLib = 8
 
@@ -219,7 +219,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
   ///     aren't cancelled if the loop continues to run. It then also receives the cancellable of the calls, and gets -1
   ///     for each that ends after all.
   /// - Returns: The results in the order of the calls, for the functions that finish such a call.
-  /// - Throws: `DBusError` only if the deadline passes or the task is cancelled. The calls are cancelled
+  /// - Throws: Only the error of a passed deadline or a cancelled task. The calls are cancelled
   ///   then, too, unless `onGivenUp` prevents it.
   static func results(
     of starts: [Start], until deadline: Deadline,
@@ -271,7 +271,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
   ///   - deadline: The deadline of the call.
   ///   - start: The closure that starts the call.
   /// - Returns: The result, for the function that finishes such a call.
-  /// - Throws: `DBusError` only if the deadline passes or the task is cancelled. The call is cancelled
+  /// - Throws: Only the error of a passed deadline or a cancelled task. The call is cancelled
   ///   then, too.
   static func result(
     until deadline: Deadline, _ start: @escaping Start

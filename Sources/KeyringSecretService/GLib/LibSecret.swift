@@ -10,7 +10,7 @@ internal import Synchronization
 enum LibSecret {
   private static let isLoadedAlready = Mutex(false)
 
-  /// Whether the libraries are loaded.
+  /// `true` after the libraries were loaded.
   static var isLoaded: Bool { isLoadedAlready.withLock(\.self) }
 
   /// Loads the libraries, unless they're loaded.
@@ -18,7 +18,7 @@ enum LibSecret {
   /// No operation may call a function of libsecret or GLib before, because the call would abort without them. The next
   /// operation tries again.
   ///
-  /// - Throws: `DBusError` if a library or one of its functions is missing, or can't be loaded now.
+  /// - Throws: The error of a library that is missing, lacks a function or can't be loaded now.
   static func load() throws(DBusError) {
     try isLoadedAlready.withLock { (isLoaded) throws(DBusError) in
       if isLoaded { return }

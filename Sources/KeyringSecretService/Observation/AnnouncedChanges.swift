@@ -2,7 +2,7 @@
 
 #if SecretService && os(Linux)
 
-/// The changes that programs have announced and haven't finished.
+/// The changes that programs have announced and are still making.
 ///
 /// Any program may announce any number of them, so only some are kept.
 struct AnnouncedChanges {
@@ -56,7 +56,7 @@ struct AnnouncedChanges {
     }
   }
 
-  /// Removes the first change whose program never says that it has made it, if there is one.
+  /// Removes the first change whose program has let its time pass, if any.
   mutating func removeOverdue() -> Change? {
     inProgress.first?.end.remaining == .zero ? inProgress.removeFirst() : nil
   }

@@ -11,7 +11,7 @@ internal import Synchronization
 /// Signals name only paths, so the monitor reads the items and collections afterwards: see ``SignalLoop``.
 final class ChangeMonitor: Sendable {
   private let address: String?
-  /// The time between two looks at items that may have changed without a signal, and the longest time of a change.
+  /// The time between two looks at items that may have changed silently, and the longest time of a change.
   private let lookInterval: Duration
   private let observations = Observations()
 
@@ -45,7 +45,7 @@ final class ChangeMonitor: Sendable {
   /// The observation has begun when this method returns.
   ///
   /// - Returns: The subscription.
-  /// - Throws: `SecretSession.OpeningFailure` if the observation can't begin.
+  /// - Throws: The reason why the observation can't begin.
   func observe(
     _ collection: SecretServiceStorage.Collection, _ query: ItemQuery?, until deadline: Deadline,
     _ observer: @escaping @Sendable (StorageEvent) -> Void

@@ -13,7 +13,7 @@ final class Observations: Sendable {
     let collection: SecretServiceStorage.Collection
     let query: ItemQuery?
     let deadline: Deadline
-    /// The failure of the request, or `nil` if the observation has begun.
+    /// The failure of the request, or `nil` for an observation that has begun.
     let outcome = SharedOutcome<SecretSession.OpeningFailure?>()
 
     /// The deadline with its full length from now on, because the keyring has answered.
@@ -39,7 +39,7 @@ final class Observations: Sendable {
 
   /// Adds an observer and its request.
   ///
-  /// - Returns: The request, and whether the caller must start the thread.
+  /// - Returns: The request, and `true` for a thread that the caller must start.
   func add(
     _ observer: ObserverList, of collection: SecretServiceStorage.Collection, _ query: ItemQuery?,
     until deadline: Deadline
@@ -63,7 +63,7 @@ final class Observations: Sendable {
     wake()
   }
 
-  /// Answers all requests with a failure, because there is no thread, or no loop for it.
+  /// Answers all requests with the failure to start a thread, or a loop for it.
   func refuseRequests(_ cause: DBusError) {
     let requests = state.withLock { state in
       state.isRunning = false
@@ -88,7 +88,7 @@ final class Observations: Sendable {
     state.withLock { $0.work = SharedOutcome() }
   }
 
-  /// Returns the new requests and the current observers, or `nil` if there are no observers.
+  /// Returns the new requests and the current observers, or `nil` after the last observer left.
   func nextWork() -> (requests: [Request], observers: Set<Int>)? {
     state.withLock { state in
       if state.observers.isEmpty {

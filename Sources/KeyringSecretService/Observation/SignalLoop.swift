@@ -9,13 +9,13 @@ internal import KeyringRuntime
 final class SignalLoop {
   private let observations: Observations
   private let address: String?
-  /// The time between two looks at items that may have changed without a signal, and the longest time of a change.
+  /// The time between two looks at items that may have changed silently, and the longest time of a change.
   private let lookInterval: Duration
 
   private var connection: BusConnection?
   private var subscriptions: [() -> Void] = []
   private var provider: Provider?
-  /// Whether no owner of the service has come or gone since the bus was last asked for it.
+  /// `true` for as long as the owner that the bus has named owns the service.
   private var isOwnerCurrent = false
   /// The provider that was last recognized, which may have left.
   private var lastProvider: Provider?
@@ -25,11 +25,11 @@ final class SignalLoop {
 
   /// The wait before the next attempt to reach the bus or the provider.
   private var backoff = Backoff()
-  /// Whether a provider has come or gone since the last attempt began.
+  /// `true` after a provider came or went since the last attempt began.
   ///
-  /// The next attempt is due then, so a failure doesn't lengthen the wait.
+  /// The next attempt is due then, and a failure leaves the wait as it is.
   private var isDue = false
-  /// The time at which items that may have changed without a signal are compared again.
+  /// The time at which items that may have changed silently are compared again.
   private var nextLook: Deadline
 
   init(for observations: Observations, at address: String?, lookingEvery interval: Duration) {
@@ -76,9 +76,9 @@ final class SignalLoop {
       ? nextLook : .never
   }
 
-  /// Whether there is something to try again after a while.
+  /// `true` with something to try again after a time.
   ///
-  /// A missing provider isn't such a case, because it announces itself.
+  /// A missing provider is left alone, because it announces itself.
   private var isBroken: Bool {
     !observed.isEmpty
       && (connection == nil || provider != nil && observed.values.contains(where: \.needsReading))
@@ -149,7 +149,7 @@ final class SignalLoop {
     }
   }
 
-  /// Records the provider, whose items aren't compared with those of another keyring.
+  /// Records the provider, and starts over with another keyring.
   private func recognize(_ found: Provider) {
     provider = found
     if let lastProvider, !found.isSameKeyring(as: lastProvider) {
@@ -198,7 +198,7 @@ final class SignalLoop {
     for collection in observed.values { collection.changeEnds(change.item, by: change.sender) }
   }
 
-  /// Ends the changes of programs that never say that they have made them.
+  /// Ends the changes whose programs have let their time pass.
   private func endOverdueChanges() {
     while let change = announced.removeOverdue() {
       itemChanged(change.item, .announced)
@@ -295,9 +295,9 @@ final class SignalLoop {
     }
   }
 
-  /// Reads the collections that signals alone can't keep up to date.
+  /// Reads the collections for which signals are too little.
   ///
-  /// - Returns: `true` if there was something to read.
+  /// - Returns: `true` after something was read.
   private func resynchronize() async -> Bool {
     let waiting = observed.values.filter(\.needsReading)
     if waiting.isEmpty { return false }

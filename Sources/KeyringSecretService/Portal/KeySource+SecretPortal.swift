@@ -9,6 +9,10 @@ extension KeySource {
   /// portal](https://flatpak.github.io/xdg-desktop-portal/docs/doc-org.freedesktop.portal.Secret.html),
   /// through which the desktop gives each sandboxed app a key of its own.
   ///
+  /// ```swift
+  /// let storage = EncryptedFileStorage(at: "/home/user/.var/app/org.example/secrets", key: .secretPortal())
+  /// ```
+  ///
   /// The key is in the user's keyring, which the user may have to unlock. A snap needs the plug `desktop`.
   ///
   /// - Parameter tokenFile: The path of a file for the token that some portals need to find the key again. It

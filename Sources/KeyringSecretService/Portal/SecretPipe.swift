@@ -17,7 +17,7 @@ final class SecretPipe {
 
   /// Creates a pipe.
   ///
-  /// - Throws: `DBusError` if the process has too many open files.
+  /// - Throws: The error for too many open files of the process.
   init() throws(DBusError) {
     var ends: [Int32] = [-1, -1]
     var error: UnsafeMutablePointer<GError>?

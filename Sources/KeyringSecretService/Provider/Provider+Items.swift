@@ -5,41 +5,41 @@
 // MARK: - Visibility
 
 extension Provider {
-  /// Whether a search also finds the items of a locked collection.
+  /// Also finds the items of a locked collection.
   ///
   /// gnome-keyring 42.1 and KWallet 5.103 list them as locked. KeePassXC 2.7.4 answers as if the
   /// collection were empty, and reports each item as deleted when it locks the collection. Version 2.7.10 crashes if
   /// it's searched while it unlocks one.
   var listsLockedItems: Bool { program == .gnomeKeyring || isKWallet }
 
-  /// Whether the provider lists every collection that exists.
+  /// Lists every collection that exists.
   ///
   /// gnome-keyring 42.1 and KWallet 5.103 list every collection that they have on disk. KeePassXC 2.7.4
   /// lists the databases that are open, and doesn't know any others.
   var listsAllCollections: Bool { program == .gnomeKeyring || isKWallet }
 
-  /// Whether a collection may end with the user's session although its path doesn't say so.
+  /// May have a collection that ends with the user's session under any path.
   ///
   /// None does in KeePassXC 2.7.4 and KWallet 5.103. gnome-keyring 42.1 has one with the name "session".
   var mayAliasSession: Bool { !isKnown }
 
-  /// Whether an alias is also an object, which receives messages for the collection.
+  /// Has an object for each alias, which receives messages for the collection.
   ///
   /// oo7's daemon has none for its session collection.
   var hasAliasObjects: Bool { isKnown }
 
-  /// Whether the default collection stays the same until the user chooses another one.
+  /// Keeps the default collection that the user has chosen.
   ///
   /// It does in gnome-keyring 42.1 and KWallet 5.103. In KeePassXC 2.7.4 it is the database whose tab is
   /// in front.
   var keepsDefaultCollection: Bool { program == .gnomeKeyring || isKWallet }
 
-  /// Whether a new collection has the label that was sent.
+  /// Gives a new collection exactly the label that was sent.
   ///
   /// gnome-keyring 42.1 keeps every label. KWallet 5.103 reads the label "X__1_" back as "X".
   var keepsCollectionLabels: Bool { program == .gnomeKeyring }
 
-  /// Whether a collection may be a file that has the name of its label.
+  /// May keep a collection in a file that has the name of its label.
   ///
   /// In oo7's daemon, it is. After a restart of the daemon, the label has other capitals, and a collection with
   /// "/" in its label is gone. gnome-keyring 42.1 and KWallet 5.103 keep such labels.
@@ -49,14 +49,14 @@ extension Provider {
 // MARK: - Listing
 
 extension Provider {
-  /// Whether a search lists the items newest first, by `Modified`, in whole seconds.
+  /// Lists found items newest first, by `Modified`, in whole seconds.
   ///
   /// gnome-keyring 42.1 does. Its time for each property is in proportion to the number of items, so it's
   /// worth an effort to examine fewer items, or fewer of their properties. In KWallet 5.103 all properties
   /// together take as long as one.
   var listsNewestFirst: Bool { program == .gnomeKeyring }
 
-  /// Whether a search without attributes finds all items.
+  /// Finds all items by a search without attributes.
   ///
   /// KeePassXC 2.7.4 finds nothing.
   var findsAllWithoutAttributes: Bool { program == .gnomeKeyring }
@@ -65,32 +65,32 @@ extension Provider {
 // MARK: - Storing
 
 extension Provider {
-  /// Whether the provider refuses to change or to remove an item of a locked collection.
+  /// Refuses to change or to remove an item of a locked collection.
   ///
   /// gnome-keyring 42.1 refuses both. KWallet 5.103 acknowledges a write, but stores nothing.
   var refusesWritesWhileLocked: Bool { program == .gnomeKeyring }
 
-  /// Whether a path is never given to another item while the provider runs.
+  /// Gives each item a path that no other item ever has, until the provider ends.
   ///
   /// gnome-keyring 42.1 counts its items up.
   var keepsItemPaths: Bool { program == .gnomeKeyring }
 
-  /// Whether a secret, a label or attributes that are set are on disk like those of a new item.
+  /// Writes a secret, a label or attributes that are set to the disk, as those of a new item.
   ///
   /// If they aren't, each change creates an item. oo7's daemon only keeps them in memory.
   var storesChanges: Bool { isKnown }
 
-  /// Whether a creation replaces, and a removal removes, no more than one item.
+  /// Replaces and removes one item at a time.
   ///
   /// oo7's daemon removes all items from its file that have the attributes of the removed one, and maybe more.
   var changesOneItem: Bool { isKnown }
 
-  /// Whether a search always finds an item that is being replaced.
+  /// Shows an item at every moment of its replacement.
   ///
   /// oo7's daemon removes an item, and then creates the one that replaces it.
   var replacesAtOnce: Bool { isKnown }
 
-  /// Whether the attributes of an item may be on disk before its secret and its label.
+  /// May write an item's attributes to the disk before its secret and its label.
   ///
   /// If the label changes, or the attributes together with the secret, another item is then created, and the
   /// old one stays. KWallet 5.103 to 6.30 write attributes at once. Labels and secrets follow five seconds
@@ -111,7 +111,7 @@ extension Provider {
   /// create or remove a directory, or write an entry of a given type, through KWallet's own interface.
   var quietTime: Duration? { isKWallet ? .seconds(60) : nil }
 
-  /// Whether a secret is known to be on the disk when the provider acknowledges it.
+  /// Acknowledges a secret only after it's on the disk.
   ///
   /// gnome-keyring 42.1 has written it. KWallet 5.103 to 6.30 and KeePassXC 2.7.4 write it later.
   var writesBeforeAnswers: Bool { program == .gnomeKeyring }
@@ -127,10 +127,10 @@ extension Provider {
     return "\(label)__\(Int32.random(in: 0...Int32.max))_"
   }
 
-  /// Whether the labels of new items end with a number.
+  /// Ends the labels of new items with a number.
   var numbersLabels: Bool { isKWallet }
 
-  /// Returns the label of an item without the number that it has, if any.
+  /// Returns the label of an item without its number.
   ///
   /// KWallet 5.103 to 6.30 show the number if there is a line feed in the label.
   static func withoutNumber(_ label: String) -> String {
@@ -149,7 +149,7 @@ extension Provider {
   /// isn't a JSON object. KWallet 5.103 and 6.13 don't know the type.
   var attributesChangingSecrets: [String: String] { program == .ksecretd ? ["type": "map"] : [:] }
 
-  /// Returns `true` if the provider would create an item with this secret, but without the secret.
+  /// Returns `true` for a secret that the provider would leave out of a new item.
   ///
   /// KeePassXC 2.7.4 does if the secret has a reference to another entry, and reports a dismissed prompt.
   func refuses(_ secret: Secret) -> Bool {
@@ -170,16 +170,16 @@ extension Provider {
     }
   }
 
-  /// Whether the provider may keep a collection in a text file that doesn't give back every secret.
+  /// May keep a collection in a text file, which changes some secrets.
   ///
   /// gnome-keyring 42.1 to 51.1 does if the collection's password is empty. ``CollectionFile`` describes the
   /// file. KWallet 5.103 and KeePassXC 2.7.4 always encrypt their files.
   var mayKeepCollectionsAsText: Bool { !isKWallet && program != .keepassxc }
 
-  /// Whether there are attributes that the provider adds by itself.
+  /// Adds attributes by itself.
   var addsAttributes: Bool { program == .keepassxc || program == nil }
 
-  /// Returns `true` if the provider adds an attribute by itself, which callers neither see nor set.
+  /// Returns `true` for an attribute that the provider adds by itself, hidden from callers.
   ///
   /// KeePassXC 2.7.4 to 2.8.0 list an entry's own fields as attributes, the content type of a secret that isn't text, and
   /// the current one-time code, which it refuses to get back. gnome-keyring 42.1 and KWallet 5.103 add none. Other
@@ -199,7 +199,7 @@ extension Provider {
     "FDO_SECRETS_CONTENT_TYPE",
   ]
 
-  /// Returns `true` if the provider shows a secret in an attribute.
+  /// Returns `true` for an attribute in which the provider shows a secret.
   ///
   /// In KeePassXC 2.7.4 to 2.8.0, it's the seed of one-time codes in `otp`, or of another program's in `TOTP Seed`, and
   /// the key of a passkey. Version 2.7.4 shows all of them, and 2.7.10 not all.
@@ -208,12 +208,12 @@ extension Provider {
       && (["otp", "TOTP Seed", "TOTP Settings"].contains(name) || name.hasPrefix("KPEX_PASSKEY_"))
   }
 
-  /// Returns `true` if an item that was found by its attributes shows none, because it's being removed.
+  /// Returns `true` for the attributes of an item that is being removed: it was found by some, and shows none.
   ///
   /// KWallet 5.103 shows an item like that for a moment.
   static func isBeingRemoved(_ attributes: [String: String]) -> Bool { attributes.isEmpty }
 
-  /// Returns `true` if attributes are hashed.
+  /// Returns `true` for hashed attributes.
   ///
   /// gnome-keyring 42.1 hashes them until the first unlock since login.
   static func hidesAttributes(_ attributes: [String: String]) -> Bool {

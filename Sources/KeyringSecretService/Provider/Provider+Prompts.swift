@@ -4,24 +4,24 @@
 // MARK: - Prompts
 
 extension Provider {
-  /// Whether every prompt that is shown ends with the signal `Completed`.
+  /// Ends every prompt that it shows with the signal `Completed`.
   ///
   /// If a password is wrong, oo7's daemon ends a prompt in a terminal without the signal.
   var completesPrompts: Bool { isKnown }
 
-  /// Whether `Unlock` can unlock a collection without a prompt, and otherwise shows nothing yet.
+  /// Unlocks a collection without a prompt where it can, and prepares one elsewhere.
   ///
   /// gnome-keyring 42.1, 48.0 and 51.1 unlock a collection without a password, and one whose password is in
   /// the login collection. Otherwise they prepare a prompt, which takes 2 kB until the connection ends. KWallet
   /// 5.103 and KeePassXC 2.7.4 always prepare a prompt, and show it only when they're told to.
   var unlocksWithoutPrompt: Bool { program == .gnomeKeyring }
 
-  /// Whether each creation of an item requires a prompt.
+  /// Requires a prompt for each new item.
   ///
   /// KeePassXC 2.7.4 always answers with one. If there is nothing to ask, it ends the prompt by itself.
   var createsItemsByPrompt: Bool { program == .keepassxc }
 
-  /// The bus name of the program that shows the provider's prompts, or `nil` if the provider shows them.
+  /// The bus name of the program that shows the provider's prompts, or `nil` for the provider itself.
   ///
   /// gnome-keyring 42.1 dismisses its prompts itself if that program is missing or has died.
   var prompter: String? {
@@ -52,7 +52,7 @@ extension Provider {
   /// KeePassXC 2.7.4 to 2.8.0 have none.
   static let passwordInterface = "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface"
 
-  /// The D-Bus name of the error for a wrong password, or `nil` if every error may mean one.
+  /// The D-Bus name of the error for a wrong password, or `nil` where every error may mean one.
   ///
   /// gnome-keyring 42.1 to 51.1 has such an error. oo7's daemon has one for all failures, according to its source.
   var errorOfWrongPassword: String? { isKnown ? "org.gnome.keyring.Error.Denied" : nil }

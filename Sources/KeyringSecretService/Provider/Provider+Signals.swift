@@ -28,7 +28,7 @@ extension Provider {
     /// Returns the name of the signal for a step.
     func signal(_ step: Step) -> String { rawValue + step.rawValue }
 
-    /// Returns what a signal says, or `nil` if it has no known name.
+    /// Returns what a signal says, or `nil` for an unknown name.
     static func of(_ signal: String) -> (change: Self, step: Step)? {
       for change in allCases {
         for step in Step.allCases where change.signal(step) == signal { return (change, step) }
@@ -43,12 +43,12 @@ extension Provider {
     return isKWallet ? .attributes : nil
   }
 
-  /// Whether another program can change an item without a signal.
+  /// Lets another program change an item without a signal.
   ///
   /// KeePassXC 2.7.4 to 2.8.0 sends a signal for every change.
   var changesSilently: Bool { program != .keepassxc }
 
-  /// Whether `ItemChanged` may report nothing but a change of the lock.
+  /// May report only a change of the lock by `ItemChanged`.
   ///
   /// gnome-keyring 42.1 and oo7's daemon send it for each item of a collection that is locked or unlocked.
   var signalsLocksAsChanges: Bool { !isKWallet && program != .keepassxc }

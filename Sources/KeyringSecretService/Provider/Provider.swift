@@ -73,7 +73,7 @@ struct Provider: Sendable, Equatable {
     [.kwallet5, .kwallet6, .ksecretd].contains(program)
   }
 
-  /// Whether the provider is one whose differences are known.
+  /// `true` for a provider whose differences are known.
   var isKnown: Bool { program != nil }
 
   /// The name of the keyring, for messages to people.
@@ -86,7 +86,7 @@ struct Provider: Sendable, Equatable {
     }
   }
 
-  /// Returns `true` if another provider may have the same items.
+  /// Returns `true` for a provider that may have the same items.
   func isSameKeyring(as other: Provider) -> Bool { keyringName == other.keyringName }
 }
 
@@ -130,7 +130,7 @@ extension Provider {
 // MARK: - Starting
 
 extension Provider {
-  /// Whether the provider has its collections, and opens sessions, once it owns its name.
+  /// Has its collections, and opens sessions, as soon as it owns its name.
   ///
   /// oo7's daemon has none in the first 27 to 400 milliseconds, and never answers who opens a session then.
   var isReadyOnceStarted: Bool { isKnown }
@@ -148,7 +148,7 @@ extension Provider {
     Turn on KWallet in the settings of the desktop, or start ksecretd by hand, and read its output.
     """
 
-  /// The message and the recovery suggestion for a failure to open a session, or `nil` if the cause says enough.
+  /// The message and the recovery suggestion for a failure to open a session, or `nil` for a cause that says enough.
   ///
   /// KWallet 5.103 to 6.30 can't compute keys without a plugin, of which it only recommends the installation.
   static func plugin(missingIn cause: String) -> (message: String, recoverySuggestion: String)? {
@@ -185,7 +185,7 @@ extension Provider {
       ? ("/usr/share/metainfo/org.keepassxc.KeePassXC.appdata.xml", "<release version=\"") : nil
   }
 
-  /// Whether each collection has a file that ``CollectionFile`` describes.
+  /// Keeps each collection in a file that ``CollectionFile`` describes.
   ///
   /// gnome-keyring 42.1 and 48.0 list no collection for a file that they can't read.
   var keepsCollectionsInFiles: Bool { program == .gnomeKeyring }

@@ -23,7 +23,7 @@ extension SecretServiceStorage: LockableStorage {
     try await unlock(with: nil)
   }
 
-  /// Returns `true` if the collection is locked.
+  /// Returns `true` for a locked collection.
   public func isLockedWithoutBlocking() async throws(SecureStorageError) -> Bool {
     try await perform(.read) { (call) async throws(SecureStorageError) in
       let collection =
@@ -35,6 +35,10 @@ extension SecretServiceStorage: LockableStorage {
 
 extension SecretServiceStorage: CollectionStorage {
   /// Returns the storage for a collection, with the other options of this storage.
+  ///
+  /// ```swift
+  /// let work = SecretServiceStorage(interaction: .never).collection(labeled: "Work")
+  /// ```
   public func collection(labeled label: String) -> SecretServiceStorage {
     var options = options
     options.collection = .named(label)
@@ -86,7 +90,7 @@ extension SecretServiceStorage: CollectionStorage {
     }
   }
 
-  /// Returns `true` if every program uses this collection: the default one, or the session's.
+  /// Returns `true` for a collection that every program uses: the default one, or the session's.
   public func isSharedCollectionWithoutBlocking() async throws(SecureStorageError) -> Bool {
     if options.collection.alias != nil { return true }
     return try await perform(.read) { (call) async throws(SecureStorageError) in

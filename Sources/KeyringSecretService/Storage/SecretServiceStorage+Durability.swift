@@ -6,23 +6,30 @@ internal import KeyringRuntime
 internal import KeyringStorage
 
 extension SecretServiceStorage {
-  /// Waits until everything that was saved in the collection is on the disk, for example before you encrypt
-  /// something with a new key.
+  /// Waits for everything that was saved in the collection to be on the disk.
   ///
-  /// Some keyrings write only when no program has saved anything for some seconds, and then it takes a
-  /// minute or more. Read the secret afterwards, because a keyring that crashed meanwhile has lost it.
+  /// Call it before you encrypt something with a new secret. Then read the secret, because a keyring that has crashed
+  /// meanwhile has lost it.
   ///
-  /// - Throws: `.notObservable` if the keyring doesn't say when it writes, or another `SecureStorageError` if it can't
-  ///   be asked.
+  /// ```swift
+  /// let storage = SecretServiceStorage()
+  /// try storage.setPassword("s3cret", for: .password(service: "backups", account: "ada"))
+  /// try storage.waitUntilWritten()
+  /// ```
+  ///
+  /// Some keyrings write after some seconds in which all programs have saved nothing. Then the wait takes a minute or
+  /// more.
+  ///
+  /// - Throws: `.notObservable` from a keyring that hides its writes, or another `SecureStorageError`.
   public func waitUntilWritten() throws(SecureStorageError) {
     try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
       try await waitUntilWritten()
     }
   }
 
-  /// Waits until everything that was saved in the collection is on the disk, without blocking the task's thread.
+  /// Waits for everything that was saved in the collection to be on the disk, without blocking the task's thread.
   ///
-  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
+  /// - Throws: The errors of the synchronous overload, or `.canceled`.
   public nonisolated(nonsending) func waitUntilWritten() async throws(SecureStorageError) {
     while let rest = try await timeUntilWritten() {
       let end = await Waiter.wait(until: .now(plus: rest)) { _ in }
@@ -30,7 +37,7 @@ extension SecretServiceStorage {
     }
   }
 
-  /// Returns the time after which everything is on the disk unless something is saved, or `nil` if it is now.
+  /// Returns the time after which everything that is saved now is on the disk, or `nil` for no time.
   private nonisolated(nonsending) func timeUntilWritten() async throws(SecureStorageError)
     -> Duration?
   {

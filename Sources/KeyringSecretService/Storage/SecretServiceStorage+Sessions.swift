@@ -8,12 +8,12 @@ extension SecretServiceStorage {
   /// Runs an operation in the open session, and again in a new one if that session is lost or unusable.
   ///
   /// A lost session is replaced once, so that a message that makes its provider crash isn't sent to each of
-  /// its successors. An unusable session has changed nothing, and is replaced several times.
+  /// its successors. An unusable session has left everything as it was, and is replaced several times.
   ///
   /// - Parameters:
   ///   - operation: The operation that errors name.
   ///   - key: The key for which no other task of the process runs such an operation meanwhile, or `nil`.
-  ///   - mayRepeatWrites: Whether the operation may run again after it has changed something.
+  ///   - mayRepeatWrites: `true` for an operation that may run again after a change.
   ///   - questions: A closure that returns the messages to send while a session is opened, if necessary.
   ///   - body: The operation.
   /// - Returns: The result of the operation.
@@ -78,7 +78,7 @@ extension SecretServiceStorage {
     }
   }
 
-  /// Returns the error of an operation for which there's no loop.
+  /// Returns the error of an operation that lacks a loop.
   func error(
     _ cause: DBusError, during operation: SecureStorageError.Operation
   ) -> SecureStorageError {
@@ -87,9 +87,9 @@ extension SecretServiceStorage {
 
   /// Loads libsecret and GLib, unless they're loaded.
   ///
-  /// Nothing of the operation may run without them.
+  /// The whole operation needs them.
   ///
-  /// - Throws: `.noProvider` if they aren't installed.
+  /// - Throws: `.noProvider` for missing libraries.
   func requireLibraries(
     for operation: SecureStorageError.Operation
   ) throws(SecureStorageError) {
@@ -128,7 +128,7 @@ extension SecretSession.OpeningFailure {
 }
 
 extension SecureStorageError {
-  /// Returns the error of a call that ended at its deadline, with the next step if it isn't the first in a row.
+  /// Returns the error of a call that ended at its deadline, with the next step from the second in a row on.
   fileprivate func ofSilence(of storage: SecretServiceStorage, since start: Int64) -> Self {
     let address = storage.options.busAddress
     guard code == .timedOut,

@@ -40,7 +40,7 @@ final class BusConnection: Sendable {
   ///   - address: The address of the bus, or `nil` for the session bus.
   ///   - deadline: The deadline of the call.
   /// - Returns: The connection.
-  /// - Throws: `DBusError` if the connection can't be opened.
+  /// - Throws: The reason why the connection can't be opened.
   static func open(
     address: String?, until deadline: Deadline
   ) async throws(DBusError) -> BusConnection {
@@ -79,13 +79,13 @@ final class BusConnection: Sendable {
     return .object(adopting: OpaquePointer(stream))
   }
 
-  /// Whether the bus may soon refuse messages because it waits for too many answers.
+  /// `true` for a bus that waits for many answers, and may soon refuse messages.
   var isExhausted: Bool { unanswered.load(ordering: .relaxed) > Self.maxInFlight / 2 }
 
-  /// Whether the connection needn't be replaced with a new one.
+  /// `true` for a connection that can be used further.
   var isUsable: Bool { !isClosed && !isExhausted }
 
-  /// Whether the bus has closed the connection.
+  /// `true` after the bus closed the connection.
   var isClosed: Bool { g_dbus_connection_is_closed(reference.pointer) != 0 }
 
   /// Sends messages concurrently, and waits for all the answers.
@@ -101,7 +101,7 @@ final class BusConnection: Sendable {
   ///   - onFlight: A closure that receives the number of answered messages after each flight. No message
   ///     of this call is in progress at that time, so the closure may use the connection.
   /// - Returns: The answer to each message, or its failure.
-  /// - Throws: `DBusError` only if the deadline passes or the task is cancelled.
+  /// - Throws: Only the error of a passed deadline or a cancelled task.
   func send(
     _ messages: [MethodCall], to provider: String?, until deadline: Deadline,
     onAnswer: @escaping (Int) -> Void = { _ in }, onFlight: (Int) -> Void = { _ in }
@@ -157,7 +157,7 @@ final class BusConnection: Sendable {
     cancellables.withLock { $0[cancellable.pointer] = count > 0 ? cancellable : nil }
   }
 
-  /// Returns a closure that sends a message to its receiver, or to another one if it names none.
+  /// Returns a closure that sends a message to its receiver, or by default to another one.
   ///
   /// The message can take descriptors along. The bus starts no program for it.
   func starting(
@@ -183,7 +183,7 @@ final class BusConnection: Sendable {
   /// - Parameters:
   ///   - result: The result of the call that ``starting(_:to:with:)`` has started.
   ///   - message: The message.
-  /// - Returns: The answer, or the failure if it's an error, has another type or is missing.
+  /// - Returns: The answer, or the failure of one that is an error, has another type or is missing.
   func answer(_ result: GLibReference, to message: MethodCall) -> Result<Variant, DBusError> {
     Result { () throws(DBusError) in
       let reply = try DBusError.check {
@@ -203,7 +203,7 @@ final class BusConnection: Sendable {
 }
 
 extension Result<Variant, DBusError> {
-  /// Whether there was no program that could receive the message.
+  /// `true` for a message that no program could receive.
   var isWithoutReceiver: Bool {
     if case .failure(let failure) = self { failure.isWithoutReceiver } else { false }
   }
@@ -231,7 +231,7 @@ extension MethodCall {
 // MARK: - Signals of this package
 
 extension BusConnection {
-  /// Sends this package's own signal for a step of a change that the provider doesn't signal.
+  /// Sends this package's own signal for a step of a change that the provider makes silently.
   ///
   /// The bus delivers it before the messages that are sent later. After the last step, the method waits until the
   /// signal has left the process, because the program may end right afterwards. It waits for one second at most. A

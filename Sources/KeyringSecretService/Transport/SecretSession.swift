@@ -16,7 +16,7 @@ struct ItemLocation: Hashable {
 ///
 /// A session serves any number of threads. If the bus or the provider is lost, the session is lost too, and
 /// every message fails. A new session is opened then. Messages go to the provider's unique name. They never
-/// reach a provider that has since taken over the service's name and doesn't know the session.
+/// reach a provider that has since taken over the service's name, to which the session is unknown.
 final class SecretSession: Sendable {
   let connection: BusConnection
   private let service: GLibReference
@@ -37,7 +37,7 @@ final class SecretSession: Sendable {
   let chosenCollection = Mutex<ObjectPath?>(nil)
   /// The files in which the provider keeps collections, as they were last seen.
   let collectionFiles = Mutex<[ObjectPath: CollectionFile]>([:])
-  /// The collections of which it's known that no other one has their items.
+  /// The collections that are known to be the only ones with their items.
   let confirmed = RecentValues<SecretServiceStorage.Collection, Bool>()
   /// The open requests to unlock something, by the kind of the question and the objects that they unlock.
   let unlockings = Mutex<
@@ -51,7 +51,7 @@ final class SecretSession: Sendable {
 
   /// Creates a session from libsecret's service object.
   ///
-  /// The initializer fails if the object has no session.
+  /// The initializer fails for an object without a session.
   ///
   /// - Parameters:
   ///   - connection: The connection to the bus.
@@ -74,7 +74,7 @@ final class SecretSession: Sendable {
       .map { String(cString: $0) }
   }
 
-  /// Whether secrets are encrypted on the bus.
+  /// `true` for a session that encrypts secrets on the bus.
   var isEncrypted: Bool { algorithm.map { $0 != "plain" } ?? false }
 }
 
@@ -91,7 +91,7 @@ extension SecretSession {
 
   /// Decrypts a secret of type `(oayays)`.
   ///
-  /// - Returns: The secret, or `nil` if it isn't encrypted for this session.
+  /// - Returns: The secret, or `nil` for one that is encrypted for another session.
   func decode(_ encoded: Variant) -> Secret? {
     let value = secret_service_decode_dbus_secret(
       UnsafeMutablePointer(service.pointer), encoded.pointer)
@@ -113,7 +113,7 @@ extension SecretSession {
   enum Unlocking: Sendable {
     case unlocked
     case refused(SecureStorageError)
-    /// The error of a prompt that the user didn't answer in the time of the call that asked.
+    /// The error of a prompt that was still open at the end of the call that asked.
     case unanswered(SecureStorageError, after: Duration)
     /// An unknown outcome, for example because the call that asked ran out of time.
     case abandoned
