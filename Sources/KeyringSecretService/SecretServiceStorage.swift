@@ -4,7 +4,7 @@
 /// A storage in the user's keyring, which uses the freedesktop [Secret
 /// Service](https://specifications.freedesktop.org/secret-service-spec/latest/) through libsecret.
 ///
-/// Only secrets are encrypted, and not the labels and attributes of items. All storages of a process share
+/// Secrets are encrypted, labels and attributes of items are readable. All storages of a process share
 /// one connection, and any number of threads can use them.
 ///
 /// ```swift
@@ -15,6 +15,12 @@ public struct SecretServiceStorage: Sendable {
   public let options: Options
 
   /// Creates a storage with options.
+  ///
+  /// ```swift
+  /// var options = SecretServiceStorage.Options(interaction: .never)
+  /// options.serviceTimeout = .seconds(5)
+  /// let storage = SecretServiceStorage(options: options)
+  /// ```
   ///
   /// Nothing is sent until you use the storage.
   ///
@@ -37,13 +43,17 @@ public struct SecretServiceStorage: Sendable {
 
 extension SecretServiceStorage {
   /// A collection of items, which other systems call a keychain.
+  ///
+  /// ```swift
+  /// let work = SecretServiceStorage(collection: .named("Work"))
+  /// ```
   public enum Collection: Sendable, Hashable {
     /// The default collection of the user's keyring.
     ///
     /// It's kept on disk and usually unlocked by logging in. If there is none, saving asks the user to
     /// create one.
     case `default`
-    /// The collection that is discarded at logout, which not every keyring has.
+    /// The collection that is discarded at logout, which some keyrings lack.
     case session
     /// The collection with this label.
     case named(String)
@@ -59,6 +69,11 @@ extension SecretServiceStorage {
   }
 
   /// The permission of the keyring to ask the user.
+  ///
+  /// ```swift
+  /// let storage = SecretServiceStorage(interaction: .terminal)
+  /// try storage.unlock()
+  /// ```
   public enum Interaction: Sendable, Hashable {
     /// Permission to ask for a password or a confirmation; the call waits for the answer.
     case allowed
@@ -74,6 +89,11 @@ extension SecretServiceStorage {
   }
 
   /// The options of a storage: its collection, the permission to ask the user, and how long to wait.
+  ///
+  /// ```swift
+  /// var options = SecretServiceStorage.Options(collection: .session)
+  /// options.promptTimeout = .seconds(60)
+  /// ```
   public struct Options: Sendable, Hashable {
     /// The collection that contains the items.
     public var collection: Collection
@@ -93,6 +113,11 @@ extension SecretServiceStorage {
     public var promptTimeout: Duration
 
     /// The address of the message bus, as in the [D-Bus specification], or `nil` for the session bus.
+    ///
+    /// ```swift
+    /// var options = SecretServiceStorage.Options()
+    /// options.busAddress = "unix:path=/run/user/1000/bus"
+    /// ```
     ///
     /// An address of the kind `tcp:` is refused with `.notEncrypted`, because D-Bus doesn't encrypt it.
     ///

@@ -14,7 +14,7 @@ extension ItemWriter {
   ///   - key: The key of the item.
   ///   - body: The closure.
   /// - Returns: The result of the closure.
-  /// - Throws: The error of the closure, or an error if the bus can't be asked for the name.
+  /// - Throws: The error of the closure, or of the request for the name.
   func taking<Result>(
     additionsOf key: ItemKey, _ body: () async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
@@ -30,7 +30,7 @@ extension ItemWriter {
     }
   }
 
-  /// Waits until this program owns a name, and returns `false` if it can't own it.
+  /// Waits to own a name, and returns `false` for one that this program can't own.
   private func take(_ name: String) async throws(SecureStorageError) -> Bool {
     // A program that was stopped, or whose user is being asked, doesn't keep the others out.
     var end: Int64?
@@ -63,7 +63,7 @@ extension ItemWriter {
 
   /// Returns the time at which the program that owns a name has had its turn.
   ///
-  /// Its turn has begun when this process first met it. The next additions don't wait as long.
+  /// Its turn has begun when this process first met it. The next additions wait for the rest of it.
   private func endOfTurn(_ name: String) async -> Int64 {
     let end = Int64.now(plus: Self.longestTurn)
     guard let owner = await answers(.owner(of: name))[0]?.child(0).text else { return end }
@@ -77,7 +77,7 @@ extension ItemWriter {
     return end
   }
 
-  /// Returns the error of an addition whose time has passed while another program had its turn.
+  /// Returns the error of an addition whose time has passed in another program's turn.
   private func turnFailure(_ name: String) async -> SecureStorageError {
     call.waitsForTurn = true
     let answers = await answers(.owner(of: name), .process(of: name))
@@ -98,7 +98,7 @@ extension ItemWriter {
     return answers?.map { try? $0.get() } ?? messages.map { _ in nil }
   }
 
-  /// The time for which a program has its turn before the others no longer wait for it.
+  /// The time for which a program has its turn, and others wait for it.
   private static let longestTurn = Duration.seconds(5)
   /// The time for which an addition waits in any case.
   private static let shortestWait = Duration.milliseconds(100)
@@ -116,7 +116,7 @@ extension MethodCall {
   /// The answer to a request for a name that another program owns.
   fileprivate static let nameIsTaken: UInt32 = 3
 
-  /// Returns the name that a program owns while it adds an item under a key.
+  /// Returns the name that a program owns to add an item under a key.
   ///
   /// The hash is FNV-1a, so that all programs use the same one. Two keys of one hash only wait for each other.
   static func nameOfAdditions(under key: ItemKey) -> String {
@@ -126,7 +126,7 @@ extension MethodCall {
     return "org.swift_keyring.Addition.k\(String(hash, radix: 36))"
   }
 
-  /// Returns a call that makes this program the owner of a name, if no other program is.
+  /// Returns a call that makes this program the owner of a free name.
   static func take(_ name: String) -> MethodCall {
     let doNotQueue: UInt32 = 4
     return toBus("RequestName", [.string(name), .unsigned32(doNotQueue)], answer: "(u)")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import KeyringStorage
 internal import Synchronization
 
 extension ItemWriter {
@@ -13,7 +12,7 @@ extension ItemWriter {
   ///   - foreignItem: The item of another program whose secret is replaced, if any. The other program
   ///     couldn't read the binary form.
   /// - Returns: The secret, or its binary form.
-  /// - Throws: `.invalidArgument` if the item of another program can't keep the secret.
+  /// - Throws: `.invalidArgument` for another program's item that can't keep the secret.
   func storable(
     _ secret: Secret, in collection: ObjectPath, replacingThatOf foreignItem: StoredItem? = nil
   ) async throws(SecureStorageError) -> Secret {
@@ -21,35 +20,29 @@ extension ItemWriter {
     if secret.isInBinaryForm { return secret.binaryForm }
     guard mayNeedBinaryForm(secret), await !isEncrypted(collection) else { return secret }
     guard let foreignItem else { return secret.binaryForm }
-    var error = call.failure(
+    throw call.failure(
       .invalidArgument,
       """
       The item "\(foreignItem.label.excerpt)" belongs to another program, and can't keep this text: the keyring \
       may have no password, and then its file changes text with line breaks, backslashes or blanks at the start.
       """,
       recoverySuggestion:
-        "Give the keyring a password in your keyring manager, or remove the item and store it again."
-    )
-    error.argument = "secret"
-    throw error
+        "Give the keyring a password in your keyring manager, or remove the item and store it again.",
+      argument: "secret")
   }
 
-  /// Returns `true` if a secret takes its binary form in some collections.
+  /// Returns `true` for a secret that takes its binary form in some collections.
   func mayNeedBinaryForm(_ secret: Secret) -> Bool {
     secret.isInBinaryForm
       || call.provider.mayKeepCollectionsAsText && !CollectionFile.textKeeps(secret)
   }
 
-  /// Returns `true` if the file of a collection is encrypted, and `false` if that isn't certain.
+  /// Returns `true` for a collection whose file is certainly encrypted.
   private func isEncrypted(_ collection: ObjectPath) async -> Bool {
     let known = call.session.collectionFiles.withLock { $0[collection] }
     // The user may have changed the password, which replaces the file.
     if let file = try? known?.refreshed() { return file.content == .encrypted }
-    guard let identity = await HiddenCollections(call).fileIdentity(of: collection) else {
-      return false
-    }
-    let files = CollectionFile.directories.flatMap { (try? CollectionFile.files(in: $0)) ?? [] }
-      .filter { $0.isOf(identity) }
+    let files = await HiddenCollections(call).files(of: collection)
     // An alias may stand for another collection the next time.
     if files.count == 1, !collection.isAlias {
       call.session.collectionFiles.withLock { $0[collection] = files[0] }

@@ -8,7 +8,7 @@ extension ItemWriter {
   /// An item that was created.
   struct CreatedItem {
     let path: ObjectPath
-    /// The other items of this package with the same key, or `nil` if they aren't known.
+    /// The other items of this package with the same key, or `nil` for unknown ones.
     var beside: [ObjectPath]?
 
     var isAlone: Bool { beside?.isEmpty == true }
@@ -54,10 +54,10 @@ extension ItemWriter {
   ///   - attributes: The attributes of the item.
   ///   - label: The label of the item.
   ///   - secret: The secret of the item.
-  ///   - replacing: Whether to replace an item with the same attributes.
+  ///   - replacing: `true` to replace an item with the same attributes.
   ///   - change: A change to another item, which the provider makes before it creates this one.
   /// - Returns: The item, and the result of the search.
-  /// - Throws: `SecureStorageError` if the item can't be created.
+  /// - Throws: The reason why the item can't be created.
   func createItem(
     besides key: ItemKey? = nil, in collection: ObjectPath, attributes: [String: String],
     label: String, secret: Secret, replacing: Bool = true, after change: MethodCall? = nil
@@ -94,7 +94,7 @@ extension ItemWriter {
     return CreatedItem(path: path, beside: found.filter { $0 != path })
   }
 
-  /// Sends messages that change an item, and returns `false` if the item no longer exists.
+  /// Sends messages that change an item, and returns `false` for one that has vanished.
   func write(_ messages: [MethodCall]) async throws(SecureStorageError) -> Bool {
     if messages.isEmpty { return true }
     call.hasWritten = true
@@ -135,16 +135,15 @@ extension ItemWriter {
     return true
   }
 
-  /// Throws an error if an item can't have these attributes.
+  /// Throws an error for attributes that the provider wouldn't keep as they are.
   ///
   /// The provider reserves some attributes for itself, and others make it create an item with another secret.
   func refuseUnusable(
     _ attributes: [String: String], of key: ItemKey
   ) throws(SecureStorageError) {
     func refuse(_ name: String, _ message: String) -> SecureStorageError {
-      var error = call.failure(.invalidArgument, message)
-      error.argument = key.attributes[name] == nil ? "attributes" : "key"
-      return error
+      call.failure(
+        .invalidArgument, message, argument: key.attributes[name] == nil ? "attributes" : "key")
     }
     if let name = attributes.keys.filter(call.provider.reserves).min() {
       throw refuse(name, "The keyring reserves the attribute \"\(name)\".")
@@ -162,11 +161,11 @@ extension ItemWriter {
 extension [String: String] {
   /// Returns the attributes for an item with a secret.
   ///
-  /// An empty secret is marked, so that it isn't taken for one that never arrived.
+  /// An empty secret is marked, which tells it from one that never arrived.
   ///
   /// - Parameters:
   ///   - secret: The secret.
-  ///   - isThere: Whether an item already has the attributes. Such an item keeps its mark.
+  ///   - isThere: `true` for the attributes of an item that is there, which keeps its mark.
   /// - Returns: The attributes.
   func marking(_ secret: Secret, isThere: Bool = false) -> [String: String] {
     var attributes = self

@@ -26,19 +26,19 @@ extension ItemWriter {
   ///   - attempt: The number of times that the provider has replaced another item instead. After some of
   ///     them, the secret and the label change one after the other.
   /// - Returns: The result.
-  /// - Throws: `SecureStorageError` if the item can't be replaced.
+  /// - Throws: The reason why the item can't be replaced.
   func replace(
     _ stored: StoredItem, by item: SecureItem, _ revision: Int, onDisk: Int, attempt: Int = 0
   ) async throws(SecureStorageError) -> Replacement {
     let extra = item.attributes ?? [:]
     let attributes = extra.isEmpty ? stored.attributes : stored.attributes.merging(extra) { $1 }
     let changesAttributes = !extra.isEmpty && !attributes.hasSameBytes(stored.attributes)
-    let changesLabel = item.label?.hasSameBytes(stored.label) == false
+    let newLabel = item.label.flatMap { $0.hasSameBytes(stored.label) ? nil : $0 }
     // Otherwise the item could lose its secret, or the change.
     let needsNewItem =
       call.provider.storesChanges
-      ? call.provider.delaysSecrets && changesLabel
-      : item.secret != nil || changesAttributes || changesLabel
+      ? call.provider.delaysSecrets && newLabel != nil
+      : item.secret != nil || changesAttributes || newLabel != nil
     var secret = item.secret
     if secret == nil, needsNewItem {
       let request = ItemFetch([stored.path], .secret, in: call.session)
@@ -46,19 +46,11 @@ extension ItemWriter {
       if secret == nil { return .vanished }
     }
     guard let secret else {
-      return try await changeMetadata(of: stored, as: item.key, attributes, item.label)
+      return try await changeMetadata(of: stored, as: item.key, attributes, newLabel)
         ? .done : .vanished
     }
     if changesAttributes, stored.hasFurtherSecrets {
-      // A new item would lose them.
-      if item.key.kind == .credentials,
-        attributes[AttributeName.username] != stored.attributes[AttributeName.username]
-      {
-        throw call.failure(
-          .other,
-          "The item \"\(stored.label.excerpt)\" also has one-time codes or a passkey, which a new login would lose.",
-          recoverySuggestion: "Change the login in \(call.provider.keyringName).")
-      }
+      try refuseNewLogin(attributes, of: stored, under: item.key)
       guard try await changeMetadata(of: stored, as: item.key, attributes, nil) else {
         return .vanished
       }
@@ -67,7 +59,7 @@ extension ItemWriter {
         _ = try await storable(secret, in: stored.path.collection, replacingThatOf: stored)
       }
       if !call.provider.storesChanges, !stored.isOwn, !changesAttributes,
-        try await recreate(stored, changesLabel ? item.label : nil, secret)
+        try await recreate(stored, newLabel, secret)
       {
         return .done
       }
@@ -76,47 +68,71 @@ extension ItemWriter {
       try await replaceWithNewAttributes(stored, by: item, attributes, secret, onDisk: onDisk)
       return .done
     }
-    if stored.isOwn, attempt < 3, let label = item.label, !label.hasSameBytes(stored.label) {
-      let storable = try await storable(secret, in: stored.path.collection)
-      guard try await mark(stored, for: storable) else { return .vanished }
-      // This is the only message that changes both at once.
-      let path = try await createItem(
-        in: stored.path.collection, attributes: attributes.marking(secret, isThere: true),
-        label: label, secret: secret
-      ).path
-      if path != stored.path {
-        let now = try await finder.storedItems(for: item.key)
-        try await removeIfPossible(superseded(now))
-        guard let valid = now.first, valid.path == stored.path else { return .elsewhere }
-        // The provider chose another item with the same attributes, or another program has changed the
-        // attributes of the valid one.
-        return try await replace(
-          valid, by: item, revision, onDisk: onDisk, attempt: attempt + 1)
-      }
-      return .done
+    guard stored.isOwn, attempt < 3, let newLabel else {
+      return try await changeInPlace(stored, as: item.key, newLabel, secret) ? .done : .vanished
     }
-    // Change the item in place, so that another program finds its item as it left it. Also, some providers
-    // ask the user about every replacement.
+    let path = try await changeAtOnce(stored, attributes, newLabel, secret)
+    if path == stored.path { return .done }
+    guard path != nil else { return .vanished }
+    let now = try await finder.storedItems(for: item.key)
+    try await removeIfPossible(superseded(now))
+    guard let valid = now.first, valid.path == stored.path else { return .elsewhere }
+    // The provider chose another item with the same attributes, or another program has changed the
+    // attributes of the valid one.
+    return try await replace(valid, by: item, revision, onDisk: onDisk, attempt: attempt + 1)
+  }
+
+  /// Changes the label and the secret of this package's item by the only message for both.
+  ///
+  /// - Returns: The item that the provider has changed, or `nil` for one that has vanished.
+  private func changeAtOnce(
+    _ stored: StoredItem, _ attributes: [String: String], _ label: String, _ secret: Secret
+  ) async throws(SecureStorageError) -> ObjectPath? {
+    let storable = try await storable(secret, in: stored.path.collection)
+    guard try await mark(stored, for: storable) else { return nil }
+    return try await createItem(
+      in: stored.path.collection, attributes: attributes.marking(secret, isThere: true),
+      label: label, secret: secret
+    ).path
+  }
+
+  /// Changes the secret and the label one after the other, and returns `false` for an item that has vanished.
+  ///
+  /// Another program then finds its item as it left it. Also, some providers ask the user about every replacement.
+  private func changeInPlace(
+    _ stored: StoredItem, as key: ItemKey, _ label: String?, _ secret: Secret
+  ) async throws(SecureStorageError) -> Bool {
     let storable = try await storable(
       secret, in: stored.path.collection, replacingThatOf: stored.isOwn ? nil : stored)
     guard try await mark(stored, for: storable),
       try await write([.setSecret(try call.encode(storable), of: stored.path)])
-    else { return .vanished }
-    if changesLabel, let label = item.label {
-      _ = try await write([.setLabel(label, of: stored.path)])
-    }
-    if stored.isOwn { finder.record(stored.path, of: item.key) }
-    return .done
+    else { return false }
+    if let label { _ = try await write([.setLabel(label, of: stored.path)]) }
+    if stored.isOwn { finder.record(stored.path, of: key) }
+    return true
+  }
+
+  /// Throws an error if a new login would lose the further secrets of an item.
+  private func refuseNewLogin(
+    _ attributes: [String: String], of stored: StoredItem, under key: ItemKey
+  ) throws(SecureStorageError) {
+    guard key.kind == .credentials,
+      attributes[AttributeName.username] != stored.attributes[AttributeName.username]
+    else { return }
+    throw call.failure(
+      .other,
+      "The item \"\(stored.label.excerpt)\" also has one-time codes or a passkey, which a new login would lose.",
+      recoverySuggestion: "Change the login in \(call.provider.keyringName).")
   }
 
   /// Replaces another program's item with a new one that has exactly the same attributes.
   ///
   /// - Parameters:
   ///   - stored: The item.
-  ///   - label: The new label, or `nil` if it stays the same.
+  ///   - label: The new label, or `nil` to keep it.
   ///   - secret: The secret.
-  /// - Returns: `false` if the provider might replace another item instead, or hasn't replaced this one.
-  /// - Throws: `SecureStorageError` if the item can't be replaced.
+  /// - Returns: `false` for a provider that might replace, or has replaced, another item instead.
+  /// - Throws: The reason why the item can't be replaced.
   private func recreate(
     _ stored: StoredItem, _ label: String?, _ secret: Secret
   ) async throws(SecureStorageError) -> Bool {
@@ -181,7 +197,7 @@ extension ItemWriter {
     finder.record(created.path, of: item.key)
   }
 
-  /// Changes the label and the attributes if they differ, and returns `false` if the item vanished.
+  /// Changes the attributes if they differ, and the label if there is a new one; returns `false` if the item vanished.
   ///
   /// With other attributes, an item of another program would be another item, unless it becomes this package's.
   private func changeMetadata(
@@ -192,9 +208,7 @@ extension ItemWriter {
       let attributes = stored.isOwn ? attributes : attributes.adopted(as: key)
       messages.append(.setAttributes(attributes, of: stored.path))
     }
-    if let label, !label.hasSameBytes(stored.label) {
-      messages.append(.setLabel(label, of: stored.path))
-    }
+    if let label { messages.append(.setLabel(label, of: stored.path)) }
     return try await write(messages)
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import KeyringPlatform
 internal import KeyringStorage
 
 extension ItemWriter {
@@ -11,11 +10,9 @@ extension ItemWriter {
     try refuseUnusable(
       extra.isEmpty ? item.key.attributes : item.key.attributes.merging(extra) { $1 }, of: item.key)
     if let secret = item.secret, call.provider.refuses(secret) {
-      var error = call.failure(
+      throw call.failure(
         .invalidArgument, "\(call.provider.keyringName) can't store a secret with \"{REF:…}\".",
-        recoverySuggestion: "Store it in another keyring.")
-      error.argument = "secret"
-      throw error
+        recoverySuggestion: "Store it in another keyring.", argument: "secret")
     }
     // What an addition doesn't find may be in another collection.
     call.createsCollection = mode == .addOrReplace
@@ -67,15 +64,15 @@ extension ItemWriter {
     }
   }
 
-  /// Finds the items stored under a key, and separates those whose secret never arrived.
+  /// Finds the items stored under a key, and separates those whose secret was lost.
   ///
   /// If several items of other programs match, none of them can be replaced, and an addition fails.
   ///
   /// - Parameters:
   ///   - item: The item to save.
   ///   - mode: The mode of the save.
-  /// - Returns: The items, and whether all of them are known to be on disk.
-  /// - Throws: `SecureStorageError` if the items can't be examined.
+  /// - Returns: The items, and `true` for items that are all known to be on disk.
+  /// - Throws: The reason why the items can't be examined.
   private func replaceableItems(
     by item: SecureItem, mode: SaveMode
   ) async throws(SecureStorageError)
@@ -139,7 +136,7 @@ extension ItemWriter {
     return true
   }
 
-  /// Returns `true` if an addition was the first of several concurrent ones.
+  /// Returns `true` for the first of several concurrent additions.
   private func isFirst(
     _ path: ObjectPath, under key: ItemKey
   ) async throws(SecureStorageError) -> Bool {
@@ -152,7 +149,7 @@ extension ItemWriter {
 }
 
 extension SecureItem {
-  /// Whether saving the item changes only the secret of an item that is already there.
+  /// `true` for an item to save that can change only the secret of the one that is there.
   fileprivate var hasSecretOnly: Bool {
     secret != nil && label == nil && attributes?.isEmpty != false
   }

@@ -12,7 +12,7 @@ extension ItemWriter {
   /// - Parameters:
   ///   - key: The key of the items.
   ///   - revision: The revision below which all items are known to be on disk.
-  /// - Throws: `SecureStorageError` if the keyring is lost or hangs, or if the task was cancelled.
+  /// - Throws: The error of a lost or hanging keyring, or of a cancelled task.
   func removeSuperseded(
     _ key: ItemKey, onDisk revision: Int = 0
   ) async throws(SecureStorageError) {
@@ -22,7 +22,7 @@ extension ItemWriter {
     }
   }
 
-  /// Returns the items that the first one has replaced and that are no longer needed.
+  /// Returns the items that the first one has replaced and made superfluous.
   ///
   /// A provider that writes secrets late would lose the valid item if it died now, so a predecessor that is on
   /// disk stays. If the provider was quiet before this save, that's the newest one. Otherwise it's the oldest

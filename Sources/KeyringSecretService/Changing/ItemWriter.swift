@@ -63,7 +63,7 @@ struct ItemWriter {
     try await delete(removable(items).map(\.path))
   }
 
-  /// Returns the items whose removal concerns no item that stays.
+  /// Returns the items whose removal leaves all others alone.
   ///
   /// Some providers also remove every item that has all attributes of the removed one.
   private func removable(_ items: [StoredItem]) async throws(SecureStorageError) -> [StoredItem] {
@@ -84,20 +84,20 @@ struct ItemWriter {
     return kept.isEmpty ? items : try await removable(items.filter { !kept.contains($0.path) })
   }
 
-  /// Removes items that readers don't use, as far as that is possible.
+  /// Removes items that readers ignore, as far as that is possible.
   func removeIfPossible(_ items: [StoredItem]) async throws(SecureStorageError) {
     if items.isEmpty { return }
     try await cleaningUp { () async throws(SecureStorageError) in try await remove(items) }
   }
 
-  /// Runs a closure that removes items that readers don't use, as far as that is possible.
+  /// Runs a closure that removes items that readers ignore, as far as that is possible.
   ///
-  /// The new value of a save may be stored already. The save therefore doesn't fail if the keyring refuses to
-  /// remove an old one, or if the user declines or doesn't answer. The next save tries again. If the keyring
-  /// is lost or hangs, it may not keep the new value either.
+  /// The new value of a save may be stored already. The save therefore succeeds even with a keyring that refuses to
+  /// remove an old one, or a user who declines or is silent. The next save tries again. A keyring that
+  /// is lost or hangs may lose the new value, too.
   ///
   /// - Parameter body: The closure.
-  /// - Throws: `SecureStorageError` if the keyring is lost or hangs, or if the task was cancelled.
+  /// - Throws: The error of a lost or hanging keyring, or of a cancelled task.
   func cleaningUp(
     _ body: () async throws(SecureStorageError) -> Void
   ) async throws(SecureStorageError) {

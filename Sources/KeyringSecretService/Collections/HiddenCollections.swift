@@ -3,19 +3,18 @@
 #if SecretService && os(Linux)
 internal import KeyringPlatform
 internal import KeyringRuntime
-internal import KeyringStorage
 
 // An item that isn't found is absent if no other collection may have it: neither one whose file the provider
 // doesn't list, nor one that was the default collection. Otherwise, a program would generate a second key, or
 // sign its user out.
 
-/// Tells an item that is absent from one in a collection that the provider doesn't show.
+/// Tells an absent item from one in a collection that the provider hides.
 struct HiddenCollections {
   let call: Operation
 
   init(_ call: Operation) { self.call = call }
 
-  /// Throws an error if items of the storage's collection, which is there, may be in an unlisted file.
+  /// Throws an error for an unlisted file that may have items of the storage's collection, which is there.
   ///
   /// A provider reads its files when it starts, so each session looks once. In most directories, the names of the files
   /// tell enough, and no message is sent.
@@ -36,11 +35,11 @@ struct HiddenCollections {
     call.session.confirmed[call.options.collection] = true
   }
 
-  /// Throws an error if the keyring may have items of the storage, although it has no collection for them.
+  /// Throws an error for a keyring that lacks the storage's collection, and may have its items.
   ///
-  /// A keyring that was never used has no collection and no file. It's empty.
+  /// A new keyring is empty, without a collection or a file.
   ///
-  /// - Returns: `false` if there is a collection by now.
+  /// - Returns: `false` beside a collection that has come by now.
   func confirmThatThereIsNoCollection() async throws(SecureStorageError) -> Bool {
     try call.expectNoCollection()
     try await refuseUnlistedFile()
@@ -52,11 +51,11 @@ struct HiddenCollections {
     return true
   }
 
-  /// Throws an error if another collection may be, or may have been, the default one.
+  /// Throws an error beside another collection that may be, or may have been, the default one.
   ///
-  /// An operation that creates the default collection goes on without one that is no more, but not beside a hidden one.
+  /// An operation that creates the default collection goes on after one was deleted, and stops beside a hidden one.
   ///
-  /// - Returns: `false` if there is a default collection by now.
+  /// - Returns: `false` beside a default collection that has come by now.
   func confirmThatThereIsNoDefault() async throws(SecureStorageError) -> Bool {
     let object = ObjectPath.collection(aliased: "default")
     let answers = try await call.send([.isLocked(object), .readAlias("default"), .collections()])
@@ -83,7 +82,7 @@ struct HiddenCollections {
     return true
   }
 
-  /// Throws an error if one of these collections, which are listed, has items and isn't an object.
+  /// Throws an error for a listed collection that has items and is no object.
   ///
   /// Without items, it may be the collection of a new user, which some providers make an object at the next login.
   func refuseHidden(_ collections: [ObjectPath]) async throws(SecureStorageError) {
@@ -101,7 +100,7 @@ struct HiddenCollections {
 
   private static let restarting = "Restart the keyring, for example by logging out and in again."
 
-  /// Returns the error for a collection that isn't there, while the keyring may have the storage's items.
+  /// Returns the error for a missing collection in a keyring that may have the storage's items.
   private func hiding(
     _ message: String, recoverySuggestion: String? = nil
   ) -> SecureStorageError {
@@ -112,8 +111,8 @@ struct HiddenCollections {
     return error
   }
 
-  /// Returns the name and the times by which the file of a collection is found.
-  func fileIdentity(of collection: ObjectPath) async -> CollectionFile.Identity? {
+  /// Returns the files that may be that of a collection, as far as the provider describes it.
+  func files(of collection: ObjectPath) async -> [CollectionFile] {
     let alias = collection.isAlias ? [MethodCall.readAlias(String(collection.lastElement))] : []
     // Without an answer, the collection is treated as a text file. The next message reports the failure.
     guard
@@ -122,26 +121,28 @@ struct HiddenCollections {
         until: call.deadline),
       let answers = try? results.map({ (result) throws(DBusError) in try result.get() }),
       let created = answers[0].property(ofType: "t"), let changed = answers[1].property(ofType: "t")
-    else { return nil }
+    else { return [] }
     let path = alias.isEmpty ? collection : ObjectPath(answers[2].child(0).text)
-    return CollectionFile.Identity(
+    let identity = CollectionFile.Identity(
       pathElement: path.lastElement,
       times: CollectionFile.Times(created.unsigned, changed.unsigned))
+    return CollectionFile.directories.flatMap { (try? CollectionFile.files(in: $0)) ?? [] }
+      .filter { $0.isOf(identity) }
   }
 }
 
 // MARK: - Files
 
 extension HiddenCollections {
-  /// Throws an error if items of the storage may be in a file whose collection the provider doesn't list.
+  /// Throws an error for a file of an unlisted collection that may have the storage's items.
   func refuseUnlistedFile() async throws(SecureStorageError) {
     let files = try await unlistedFiles()
     if let file = try await fileWithItems(among: files) { throw await notListed(file) }
   }
 
-  /// Finds the provider's files whose collections it doesn't list.
+  /// Finds the provider's files of unlisted collections.
   ///
-  /// None is found if the provider's files can't be seen.
+  /// None is found for a provider whose files are out of sight.
   func unlistedFiles() async throws(SecureStorageError) -> [CollectionFile] {
     guard call.provider.keepsCollectionsInFiles else { return [] }
     // A collection that is created now is listed once it has a file.
@@ -203,7 +204,7 @@ extension HiddenCollections {
     return files.first { $0.label.map { $0.hasSameBytes(label) } ?? true }
   }
 
-  /// Returns the error for a file whose collection the provider doesn't list.
+  /// Returns the error for the file of an unlisted collection.
   func notListed(_ file: CollectionFile) async -> SecureStorageError {
     let message = "The keyring doesn't list the collection in \(file.path)"
     let goingOn = "To go on without its secrets, give it a name that doesn't end with \".keyring\"."

@@ -3,31 +3,30 @@
 #if SecretService && os(Linux)
 internal import KeyringPlatform
 internal import KeyringRuntime
-internal import KeyringStorage
 internal import Synchronization
 
 extension Operation {
-  /// Returns the object that receives messages about the storage's collection, or throws if there is none.
+  /// Returns the object that receives messages about the storage's collection, or throws the error for its absence.
   func existingCollection() async throws(SecureStorageError) -> ObjectPath {
     if let collection = try await collection() { return collection }
     throw noCollection()
   }
 
-  /// Returns the collection itself, because `Lock` and `Unlock` take its path and don't accept an alias.
+  /// Returns the collection itself, because `Lock` and `Unlock` take its path, and refuse an alias.
   func lockableCollection() async throws(SecureStorageError) -> ObjectPath {
     if let collection = try await namedCollection() { return collection }
     throw noCollection()
   }
 
-  /// Returns the collection that the storage's alias or label stands for, if any.
+  /// Returns the collection that the storage's alias or label stands for, or `nil`.
   ///
-  /// The collection may no longer exist.
+  /// The collection may have been deleted.
   func namedCollection() async throws(SecureStorageError) -> ObjectPath? {
     if choosesCollection { return try await chooseCollection() }
     return try await options.collection.alias == nil ? collection() : path(of: options.collection)
   }
 
-  /// Returns the error for a collection that doesn't exist or has vanished.
+  /// Returns the error for a collection that is missing or has vanished.
   func noCollection() -> SecureStorageError {
     switch options.collection {
     case .default: provider.listsAllCollections ? failure(.noDefaultCollection) : closed()
@@ -39,7 +38,7 @@ extension Operation {
     }
   }
 
-  /// Returns the error for a collection that the provider doesn't list, but may only have closed.
+  /// Returns the error for a collection that the provider leaves out, but may only have closed.
   func closed() -> SecureStorageError {
     failure(
       .locked, "The keyring doesn't show this collection. It may have closed it.",
@@ -48,9 +47,9 @@ extension Operation {
 
   /// Returns the object that receives messages about the storage's collection.
   ///
-  /// - Returns: The collection or its alias, or `nil` if no collection has the label. An alias doesn't
+  /// - Returns: The collection or its alias, or `nil` for a label that no collection has. An alias doesn't
   ///   always stand for a collection.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
+  /// - Throws: The failure of a message.
   func collection() async throws(SecureStorageError) -> ObjectPath? {
     if let knownCollection { return knownCollection }
     knownCollection =
@@ -68,7 +67,7 @@ extension Operation {
     return knownCollection
   }
 
-  /// Whether the storage chooses one of all collections.
+  /// `true` for a storage that chooses one of all collections.
   ///
   /// It does if the default collection can change at any time.
   var choosesCollection: Bool { isChosen(options.collection) }
@@ -90,15 +89,15 @@ extension Operation {
     return chosen
   }
 
-  /// Throws an error for a missing collection, unless that means that nothing is stored.
+  /// Throws an error for a missing collection that the provider may only have closed.
   func expectNoCollection() throws(SecureStorageError) {
     if !provider.listsAllCollections { throw noCollection() }
   }
 
-  /// Returns `true` if nothing was written to a collection for so long that everything in it is on disk.
+  /// Returns `true` for a collection in which everything is on disk, since its last write was long ago.
   ///
   /// - Parameter answer: The provider's answer, which has the time of the last write.
-  /// - Returns: `true` if the answer says so.
+  /// - Returns: `true` for an answer that says so.
   func wasQuiet(_ answer: Variant?) -> Bool {
     guard let quietTime = provider.quietTime,
       let modified = answer?.property(ofType: "t")?.unsigned, modified > 0
@@ -135,9 +134,9 @@ extension Operation {
       recoverySuggestion: "Use another collection for items that must be locked.")
   }
 
-  /// Unlocks items or collections if the provider does so without asking the user.
+  /// Unlocks items or collections for which the provider has no question.
   ///
-  /// A prompt that comes instead is neither shown nor dismissed, and stays behind in the provider. The
+  /// A prompt that comes instead is left alone, and stays behind in the provider. The
   /// provider is therefore asked again only after some time.
   func unlockWithoutPrompt(_ objects: [ObjectPath]) async throws(SecureStorageError) {
     let refusal = session.promptsNeeded[objects[0].ownCollection]

@@ -11,15 +11,19 @@ extension Operation {
   /// - Parameters:
   ///   - label: The label of the collection.
   ///   - alias: The alias of the collection, or an empty string for none.
+  ///   - password: The password, or `nil` to ask for one.
   /// - Returns: The collection.
-  /// - Throws: `.locked` if the user can't be asked, `.userCanceled` if the user declined.
+  /// - Throws: `.locked` where the user can't be asked, `.userCanceled` after the user declined.
   @discardableResult
   func createCollection(
-    labeled label: String, aliased alias: String = ""
+    labeled label: String, aliased alias: String = "", password: Secret? = nil
   ) async throws(SecureStorageError) -> ObjectPath {
-    if options.interaction == .terminal {
-      let password = try await typedPassword(ofNewCollection: label)
-      return try await createCollection(labeled: label, aliased: alias, password: password)
+    var password = password
+    if password == nil, options.interaction == .terminal {
+      password = try await typedPassword(ofNewCollection: label)
+    }
+    if let password {
+      return try await createCollection(labeled: label, aliased: alias, with: password)
     }
     hasWritten = true
     guard let answer = try await send(.createCollection(labeled: label, aliased: alias)) else {
@@ -31,13 +35,12 @@ extension Operation {
   /// Creates a collection that can be found by its label, or none.
   ///
   /// - Parameter label: The label.
-  /// - Throws: `.collectionAlreadyExists` if there is such a collection, `.invalidArgument` if the provider may lose
+  /// - Throws: `.collectionAlreadyExists` beside such a collection, `.invalidArgument` from a provider that may lose
   ///   a collection with this label, `.verificationFailed` if it gives the collection another one.
   func createNewCollection(labeled label: String) async throws(SecureStorageError) {
     if provider.mayNameFilesAfterLabels, label.utf8.contains(UInt8(ascii: "/")) {
-      throw storage.error(
-        .invalidArgument, during: operation,
-        message: "The argument \"label\" must not contain \"/\" with this keyring.",
+      throw failure(
+        .invalidArgument, "The argument \"label\" must not contain \"/\" with this keyring.",
         argument: "label")
     }
     let others = try await labeledCollections()
@@ -66,8 +69,8 @@ extension Operation {
   /// Finds the collection with a label, which is to be deleted.
   ///
   /// - Parameter label: The label.
-  /// - Returns: The collection, or `nil` if there is none.
-  /// - Throws: `.collectionNotFound` if there is one whose label has other capitals. It may be another program's.
+  /// - Returns: The collection, or `nil`.
+  /// - Throws: `.collectionNotFound` beside one whose label has other capitals. It may be another program's.
   func collectionToDelete(labeled label: String) async throws(SecureStorageError) -> ObjectPath? {
     let listed = try await labeledCollections()
     let found = listed.collection(labeled: label, inAnyCase: provider.mayNameFilesAfterLabels)
@@ -90,7 +93,7 @@ extension Operation {
   ///
   /// - Parameter password: The password, or `nil` to ask for one.
   /// - Returns: The collection, which another thread may have created.
-  /// - Throws: `SecureStorageError` if there is no default collection and none can be created.
+  /// - Throws: The reason why there is no default collection, and none can be created.
   @discardableResult
   func newDefaultCollection(
     password: Secret? = nil
@@ -113,10 +116,7 @@ extension Operation {
     }
     try await HiddenCollections(self).refuseUnlistedFile()
     do throws(SecureStorageError) {
-      if let password {
-        return try await createCollection(labeled: label, aliased: "default", password: password)
-      }
-      return try await createCollection(labeled: label, aliased: "default")
+      return try await createCollection(labeled: label, aliased: "default", password: password)
     } catch {
       // The user couldn't be asked. There is no default collection, so there is nothing to unlock.
       guard error.code == .locked else { throw error }

@@ -2,7 +2,6 @@
 
 #if SecretService && os(Linux)
 internal import KeyringRuntime
-internal import KeyringStorage
 
 // The keyring takes these passwords from this program, and shows no prompt.
 extension Operation {
@@ -36,11 +35,10 @@ extension Operation {
     }
   }
 
-  /// Unlocks a collection with its password, unless it's unlocked.
+  /// Unlocks a locked collection with its password.
   func unlock(
     _ collection: ObjectPath, password: Secret
   ) async throws(SecureStorageError) {
-    guard try await isLocked(collection) else { return }
     try await checkTakesPasswords()
     guard try await opens(collection, password) else { throw wrongPassword() }
   }
@@ -71,7 +69,7 @@ extension Operation {
 
   /// Creates a collection with a password, which is unlocked then.
   func createCollection(
-    labeled label: String, aliased alias: String, password: Secret
+    labeled label: String, aliased alias: String, with password: Secret
   ) async throws(SecureStorageError) -> ObjectPath {
     if password.count == 0 { throw passwordFailure("The password must not be empty.") }
     try await checkTakesPasswords()
@@ -100,7 +98,7 @@ extension Operation {
     }
   }
 
-  /// Throws an error if the keyring takes no passwords from a program, or takes them without encryption.
+  /// Throws an error for a keyring that refuses passwords from a program, or takes them without encryption.
   private func checkTakesPasswords() async throws(SecureStorageError) {
     let description: String?
     do throws(SecureStorageError) {
@@ -132,9 +130,8 @@ extension Operation {
   }
 
   private func passwordFailure(_ message: String) -> SecureStorageError {
-    storage.error(
-      .invalidArgument, during: operation, message: message,
-      recoverySuggestion: "Choose a password.", argument: "password")
+    failure(
+      .invalidArgument, message, recoverySuggestion: "Choose a password.", argument: "password")
   }
 }
 
@@ -148,7 +145,7 @@ extension Operation {
   /// - Parameters:
   ///   - question: The question.
   ///   - end: The deadline of the questions.
-  ///   - failure: The error if no answer is good.
+  ///   - failure: The error after the last bad answer.
   ///   - body: A closure that uses the answer, and returns what is bad about it, or `nil`.
   /// - Throws: `failure`, or the error of a question or the closure.
   private func asking(
@@ -163,7 +160,7 @@ extension Operation {
     throw failure
   }
 
-  /// Asks at the terminal for a line, which isn't shown.
+  /// Asks at the terminal for a line, which stays hidden.
   private func typed(
     _ prompt: String, until end: Deadline
   ) async throws(SecureStorageError) -> Secret {
@@ -181,13 +178,8 @@ extension Operation {
   private func taking<Result>(
     turnUntil end: Deadline, _ body: () async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
-    do throws(DBusError) {
-      try await asking { () async throws(DBusError) in
-        try await TerminalQuestion.turn.take(until: end.end).check()
-      }
-    } catch {
-      throw questionFailure(error)
-    }
+    let wait = await asking { await TerminalQuestion.turn.take(until: end.end) }
+    if let failure = wait.failure { throw questionFailure(failure) }
     defer { TerminalQuestion.turn.giveBack() }
     return try await body()
   }

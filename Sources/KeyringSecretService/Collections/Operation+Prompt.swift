@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import KeyringStorage
 
 extension Operation {
   /// Returns the object that a method has created, at once or after the user's answer to its prompt.
@@ -10,7 +9,7 @@ extension Operation {
   ///   - answer: The answer of the method: the object, or "/" and a prompt.
   ///   - kind: A word for the object.
   /// - Returns: The object.
-  /// - Throws: `.locked` if the user can't be asked, `.userCanceled` if the user declined.
+  /// - Throws: `.locked` where the user can't be asked, `.userCanceled` after the user declined.
   func created(_ answer: Variant, _ kind: String) async throws(SecureStorageError) -> ObjectPath {
     let path = ObjectPath(answer.child(0).text)
     guard path.isNone else { return path }
@@ -30,15 +29,15 @@ extension Operation {
   ///
   /// - Parameter prompt: The prompt in a method's answer.
   /// - Returns: The result that the method would have given without a prompt.
-  /// - Throws: `.locked` if the user can't be asked, `.userCanceled` if the user declined.
+  /// - Throws: `.locked` where the user can't be asked, `.userCanceled` after the user declined.
   func answer(to prompt: ObjectPath) async throws(SecureStorageError) -> Variant {
     if let result = try await answer(toExisting: prompt) { return result }
     throw unexpectedAnswer("with a prompt that doesn't exist")
   }
 
-  /// Shows a prompt and waits for the user's answer, or returns `nil` if there is no such prompt.
+  /// Shows a prompt and waits for the user's answer, or returns `nil` for a missing prompt.
   ///
-  /// The prompt may not exist, or not any more. The default end is that of a new prompt.
+  /// The prompt may be over already. The default end is that of a new prompt.
   func answer(
     toExisting prompt: ObjectPath, unlocking collections: [ObjectPath] = [],
     until end: Deadline? = nil
@@ -79,7 +78,7 @@ extension Operation {
     }
   }
 
-  /// Returns the error for a failure while waiting for the user's answer.
+  /// Returns the error for a failed wait for the user's answer.
   func questionFailure(_ cause: DBusError) -> SecureStorageError {
     let isLate = cause.codeWhileCalling == .timedOut
     var error = failure(cause, isLate ? "The keyring's prompt wasn't answered in time." : nil)
@@ -87,7 +86,7 @@ extension Operation {
     return error
   }
 
-  /// Runs a closure that takes the user's time, which doesn't count.
+  /// Runs a closure that takes the user's time, which is added to the operation's.
   func asking<Result, Failure: Error>(
     _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {

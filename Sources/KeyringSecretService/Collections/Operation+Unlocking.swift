@@ -2,8 +2,6 @@
 
 #if SecretService && os(Linux)
 internal import KeyringRuntime
-internal import KeyringStorage
-internal import Synchronization
 
 extension Operation {
   /// Unlocks items or collections, asking the user if that is allowed.
@@ -11,7 +9,7 @@ extension Operation {
   /// Calls that need the same objects unlocked share one prompt and its answer.
   ///
   /// - Parameter objects: The items or collections to unlock.
-  /// - Throws: `.locked` if the user can't be asked, `.userCanceled` if the user declined.
+  /// - Throws: `.locked` where the user can't be asked, `.userCanceled` after the user declined.
   func unlock(_ objects: [ObjectPath]) async throws(SecureStorageError) {
     if objects.isEmpty { return }
     guard options.interaction != .never else { return try await unlockWithoutPrompt(objects) }
@@ -20,13 +18,8 @@ extension Operation {
     while true {
       let (unlocking, isMine) = session.unlocking(objects, options.interaction)
       if isMine { return try await unlock(objects, for: unlocking, until: question) }
-      do throws(DBusError) {
-        try await asking { () async throws(DBusError) in
-          try await unlocking.wait(until: deadline.end).check()
-        }
-      } catch {
-        throw questionFailure(error)
-      }
+      let wait = await asking { await unlocking.wait(until: deadline.end) }
+      if let failure = wait.failure { throw questionFailure(failure) }
       switch unlocking.value {
       case .unlocked: return
       // The call that asked gave the user less time. This call asks again, for the rest of its time.
@@ -87,38 +80,6 @@ extension Operation {
       if prompt.isNone { break }
     }
     throw failure(.locked)
-  }
-}
-
-extension SecretSession {
-  /// The outcome of a request to unlock objects.
-  enum Unlocking: Sendable {
-    case unlocked
-    case refused(SecureStorageError)
-    /// The error of a prompt that the user didn't answer in the time of the call that asked.
-    case unanswered(SecureStorageError, after: Duration)
-    /// An unknown outcome, for example because the call that asked ran out of time.
-    case abandoned
-  }
-
-  /// Returns the open request that unlocks these objects by the same kind of question, or a new one.
-  fileprivate func unlocking(
-    _ objects: [ObjectPath], _ interaction: SecretServiceStorage.Interaction
-  ) -> (unlocking: SharedOutcome<Unlocking>, isMine: Bool) {
-    unlockings.withLock { unlockings in
-      if let known = unlockings[interaction]?[Set(objects)] { return (known, false) }
-      let new = SharedOutcome<Unlocking>()
-      unlockings[interaction, default: [:]][Set(objects)] = new
-      return (new, true)
-    }
-  }
-
-  fileprivate func settle(
-    _ unlocking: SharedOutcome<Unlocking>, of objects: [ObjectPath],
-    _ interaction: SecretServiceStorage.Interaction, _ value: Unlocking
-  ) {
-    unlockings.withLock { $0[interaction]?[Set(objects)] = nil }
-    unlocking.settle(value)
   }
 }
 #endif

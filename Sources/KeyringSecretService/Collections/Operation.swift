@@ -9,19 +9,19 @@ final class Operation: ProviderClient {
   let storage: SecretServiceStorage
   /// The answers to the messages that were sent while the session was opened, if this call opened it.
   let prefetchedReplies: [Variant]?
-  /// Whether a message that changes an item was sent.
+  /// `true` after a message that changes an item.
   ///
-  /// The message must not simply be sent again then.
+  /// To send the message again could change something twice.
   var hasWritten = false
-  /// Whether the provider has received anything, which may have opened the session.
+  /// `true` after the provider received anything, which may have opened the session.
   ///
   /// If the provider is lost after that, the effects of the messages are unknown.
   private(set) var wasUnderWay: Bool
-  /// Whether the provider has another key for the session.
+  /// `true` for a session for which the provider has another key.
   ///
-  /// Neither side can decrypt the other's secrets then, and no secret was changed.
+  /// Both sides then fail to decrypt the other's secrets, and all secrets are as they were.
   private(set) var sessionIsUnusable = false
-  /// Whether the operation creates the default collection if the user agrees, even beside other collections.
+  /// `true` for an operation that offers the user a default collection, even beside other collections.
   var createsCollection = false
   /// A closure that is called with `true` when the user is asked, and with `false` when that is over.
   var whenAsking: (Bool) -> Void = { _ in }
@@ -31,10 +31,10 @@ final class Operation: ProviderClient {
   var whenLooking: (Int, Int) -> Void = { _, _ in }
   /// The storage's collection, after it was looked up.
   var knownCollection: ObjectPath?
-  /// Whether the provider has refused a change because an item was locked.
+  /// `true` after the provider refused to change a locked item.
   private(set) var wasRefused = false
 
-  /// Whether the deadline passed while another program had its turn, so that the keyring isn't at fault.
+  /// `true` after the deadline passed in another program's turn, which is no fault of the keyring.
   var waitsForTurn = false
 
   let operation: SecureStorageError.Operation
@@ -66,8 +66,8 @@ final class Operation: ProviderClient {
   ///   - acceptingRefusals: Whether a refusal to search or to read secrets is an answer. It means that something was
   ///     deleted or is locked, and a closer look shows what.
   ///   - onFlight: A closure that receives the number of answered messages after each flight.
-  /// - Returns: The answer to each message, or `nil` if its object doesn't exist.
-  /// - Throws: `SecureStorageError` if one of the messages fails.
+  /// - Returns: The answer to each message, or `nil` for a missing object.
+  /// - Throws: The failure of a message.
   func send(
     _ messages: [MethodCall], acceptingRefusals: Bool,
     onFlight: (Int) -> Void = { _ in }
@@ -109,7 +109,7 @@ final class Operation: ProviderClient {
 
   /// Throws an error if the same step has to be repeated too often.
   ///
-  /// If others change the items all the time, the loop doesn't end by itself, and each large step has
+  /// A loop over items that others change all the time goes on forever, and each large step has
   /// renewed the deadline.
   func checkRepetition() throws(SecureStorageError) {
     repetitions += 1
@@ -119,7 +119,7 @@ final class Operation: ProviderClient {
 
   /// Changes items, and repeats that if the provider refuses it because an item is locked.
   ///
-  /// The item may have been locked after it was examined, or its lock may not have been examined. The next
+  /// The item may have been locked after it was examined, or been examined without its lock. The next
   /// attempt examines it.
   ///
   /// - Parameter body: A closure that examines and changes the items.
@@ -154,7 +154,7 @@ final class Operation: ProviderClient {
 
   func failure(
     _ code: SecureStorageError.Code, _ message: String? = nil, recoverySuggestion: String? = nil,
-    underlying: SecureStorageError.Underlying? = nil
+    argument: String? = nil, underlying: SecureStorageError.Underlying? = nil
   ) -> SecureStorageError {
     storage.error(
       code, during: operation, message: message,
@@ -162,7 +162,7 @@ final class Operation: ProviderClient {
         ?? Self.withoutAsking[code].map {
           $0 + (options.interaction == .never ? ", or allow this program to show prompts." : ".")
         },
-      underlying: underlying)
+      argument: argument, underlying: underlying)
   }
 
   /// The recovery suggestions that need no prompt, without the end of the sentence.
@@ -178,14 +178,14 @@ final class Operation: ProviderClient {
       recoverySuggestion: "Restart the keyring. If that doesn't help, use another one.")
   }
 
-  /// Throws an error if secrets would be sent without encryption, and the storage doesn't allow that.
+  /// Throws an error for a session without encryption, except in a storage that allows that.
   ///
   /// A diagnosis sends no secret before it has looked at the encryption.
   func refuseUnencryptedSession() throws(SecureStorageError) {
     if operation != .diagnose, !allowsSession { throw failure(.notEncrypted) }
   }
 
-  /// Whether the session is encrypted, or needn't be.
+  /// `true` for a session that is encrypted, or needn't be.
   var allowsSession: Bool { session.isEncrypted || options.allowsUnencryptedSession }
 
   /// Returns the error for a session whose key the provider computed differently.

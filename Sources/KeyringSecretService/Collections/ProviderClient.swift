@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import KeyringStorage
 
 /// A type that sends messages to the provider, for an operation or for an observer of a collection.
 protocol ProviderClient {
@@ -17,12 +16,12 @@ protocol ProviderClient {
   /// - Throws: The failure of any of the messages.
   func send(_ messages: [MethodCall]) async throws(Failure) -> [Variant?]
 
-  /// Returns the error for an answer of the right D-Bus type: the text says what it's with or without.
+  /// Returns the error for an answer of the right D-Bus type and a wrong content, which the text describes.
   func unexpectedAnswer(_ text: String) -> Failure
 }
 
 extension ProviderClient {
-  /// Sends one message, and returns `nil` if its object doesn't exist.
+  /// Sends one message, and returns `nil` for a missing object.
   func send(_ message: MethodCall) async throws(Failure) -> Variant? {
     try await send([message])[0]
   }
@@ -34,7 +33,7 @@ extension ProviderClient {
   /// Returns the path of a storage's current collection.
   ///
   /// - Parameter collection: The collection.
-  /// - Returns: The path, or `nil` if there is none. An alias may stand for a collection that no longer
+  /// - Returns: The path, or `nil`. An alias may stand for a collection that no longer
   ///   exists.
   /// - Throws: The failure of a message.
   func path(
@@ -81,13 +80,13 @@ extension ProviderClient {
     return path.isNone ? nil : path
   }
 
-  /// Returns `true` if a collection is locked, or `nil` if it doesn't exist.
+  /// Returns `true` for a locked collection, or `nil` for a missing one.
   func lockState(of collection: ObjectPath) async throws(Failure) -> Bool? {
     guard let answer = try await send(.isLocked(collection)) else { return nil }
     return try isLocked(answer)
   }
 
-  /// Returns `true` if the provider's answer says that a collection is locked.
+  /// Returns `true` for an answer of the provider that says "locked".
   func isLocked(_ answer: Variant) throws(Failure) -> Bool {
     if let isLocked = answer.property(ofType: "b") { return isLocked.bool }
     throw unexpectedAnswer("without the state of the lock")
@@ -95,7 +94,7 @@ extension ProviderClient {
 }
 
 extension ProviderClient {
-  /// Returns `true` if one of all collections is chosen for the storage.
+  /// Returns `true` for a collection that stands for one chosen of all.
   ///
   /// That's the case if the provider's default collection changes by itself.
   func isChosen(_ collection: SecretServiceStorage.Collection) -> Bool {
@@ -107,11 +106,11 @@ extension ProviderClient {
     [.collections()] + (provider.mayAliasSession ? [.readAlias("session")] : [])
   }
 
-  /// Returns the collection that is chosen, if any.
+  /// Returns the chosen collection, or `nil`.
   ///
   /// - Parameter answers: The answers to ``choiceQuestions``, and maybe to other messages after them.
   /// - Returns: The collection.
-  /// - Throws: The failure if the answers make no sense.
+  /// - Throws: The failure of answers that make no sense.
   func chosen(from answers: [Variant?]) throws(Failure) -> ObjectPath? {
     var listed = try collections(answers[0])
     if provider.mayAliasSession, let session = answers[1]?.child(0).text {
@@ -125,7 +124,7 @@ extension ObjectPath {
   /// Returns the collection that stands for a default collection that changes by itself.
   ///
   /// Every program chooses the same collection, at any time. A collection that ends with the user's session is
-  /// never chosen, because its items would be lost.
+  /// left out, because its items would be lost.
   static func chosen(from collections: [ObjectPath]) -> ObjectPath? {
     collections.filter { !$0.text.hasSuffix("/collection/session") }.min { $0.text < $1.text }
   }
@@ -138,7 +137,7 @@ extension [(path: ObjectPath, label: String)] {
   ///   - label: The label.
   ///   - inAnyCase: Whether the only collection whose label has other capitals is returned, if none has the label
   ///     itself.
-  /// - Returns: The collection, or `nil` if there is none.
+  /// - Returns: The collection, or `nil`.
   func collection(labeled label: String, inAnyCase: Bool) -> Element? {
     if let same = first(where: { $0.label.hasSameBytes(label) }) { return same }
     let similar = inAnyCase ? filter { $0.label.lowercased() == label.lowercased() } : []

@@ -17,7 +17,7 @@ struct SaveLock {
 
   /// Waits for the lock of a key, which has to be given back.
   ///
-  /// - Throws: `SecureStorageError` if other calls keep it for too long, or if the task is cancelled.
+  /// - Throws: The error for a lock that others keep for too long, or of a cancelled task.
   static func take(
     _ key: ItemKey, for operation: SecureStorageError.Operation, of storage: SecretServiceStorage
   ) async throws(SecureStorageError) {

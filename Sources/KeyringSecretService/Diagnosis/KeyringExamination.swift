@@ -27,7 +27,7 @@ struct KeyringExamination {
     version = version ?? process.flatMap { installedVersion(of: $0.child(0).number) }
   }
 
-  /// Returns the version of the provider's program, if it's an installed one whose package names the version.
+  /// Returns the version that an installed package names for the provider's program, or `nil`.
   private func installedVersion(of process: UInt32) -> String? {
     guard let (path, mark) = call.provider.versionFile,
       ProcFile.link("/proc/\(process)/exe")?.hasPrefix("/usr/bin/") == true,
@@ -85,7 +85,7 @@ struct KeyringExamination {
     return isLocked ? "Unlock the collection, and try again." : nil
   }
 
-  /// Unlocks a collection if that needs no prompt, and returns `false` if it does.
+  /// Unlocks a collection that needs no prompt, and returns `false` for another one.
   private func opensWithoutPrompt(_ path: ObjectPath) async throws(SecureStorageError) -> Bool {
     do throws(SecureStorageError) {
       // This storage allows no prompt.
@@ -97,9 +97,39 @@ struct KeyringExamination {
     }
   }
 
+  /// Adds the storage's collection with an unencrypted file, and each file of an unlisted collection.
+  ///
+  /// Nothing is added for a provider whose files are out of sight.
+  func addCollectionFiles(to diagnosis: inout StorageDiagnosis) async throws(SecureStorageError) {
+    guard call.provider.keepsCollectionsInFiles else { return }
+    let hidden = HiddenCollections(call)
+    if let path = try await call.namedCollection(),
+      let text = await hidden.files(of: path).first(where: { $0.content == .text })
+    {
+      diagnosis.add(
+        "collection's file",
+        """
+        \(text.path) isn't encrypted, because the collection has no password. The file changes some text of \
+        other programs, and a line break in a secret of theirs can destroy it.
+        """,
+        recoverySuggestion: "Give the collection a password in your keyring manager.")
+    }
+    let files = try await hidden.unlistedFiles()
+    let needed = try await hidden.fileWithItems(among: files)
+    for file in files {
+      let error = await hidden.notListed(file)
+      if file == needed {
+        diagnosis.add("collection's file", error)
+      } else {
+        diagnosis.add(
+          "collection's file", error.message, recoverySuggestion: error.recoverySuggestion)
+      }
+    }
+  }
+
   /// Adds an entry if the keyring may ask the user about each new item.
   ///
-  /// - Returns: `true` if it may ask.
+  /// - Returns: `true` for a keyring that may ask.
   func addQuestion(to diagnosis: inout StorageDiagnosis, mayAsk: Bool) -> Bool {
     guard call.provider.createsItemsByPrompt else { return false }
     let text = "The keyring may ask the user before it stores a new item"
@@ -153,9 +183,9 @@ struct KeyringExamination {
     }
   }
 
-  /// Returns `true` if there is a program that shows the keyring's prompts.
+  /// Returns `true` beside a program that shows the keyring's prompts.
   ///
-  /// The method starts that program, which shows nothing.
+  /// The method starts that program, which stays in the background.
   private func isUserAsked() async throws(SecureStorageError) -> Bool {
     if let prompter = call.provider.prompter { _ = try await facts([.start(prompter)]) }
     do throws(DBusError) {
@@ -167,7 +197,7 @@ struct KeyringExamination {
 
   /// Asks the bus and other programs on it.
   ///
-  /// A missing answer isn't a failure. Its element is `nil`.
+  /// A missing answer is a fact, too: its element is `nil`.
   private func facts(_ messages: [MethodCall]) async throws(SecureStorageError) -> [Variant?] {
     do throws(DBusError) {
       return try await call.session.connection.send(messages, to: nil, until: call.deadline)

@@ -13,7 +13,7 @@ extension SecretServiceStorage {
   /// - Parameter writing: Whether to store, read and remove an item in the collection, if that doesn't require a
   ///   question to the user.
   /// - Returns: The findings.
-  /// - Throws: Only `.canceled`, if the task is cancelled.
+  /// - Throws: Only `.canceled`, for a cancelled task.
   public func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis {
@@ -53,10 +53,9 @@ struct SecretServiceDiagnosis {
     var checks = SecretServiceDiagnosis(storage)
     // Without the libraries, no call can be made.
     guard checks.addLibraries() else { return checks }
-    let first = checks
     do throws(DBusError) {
-      return try await CallLoop.run(orThrow: \.self) { () async throws(DBusError) in
-        var checks = first
+      return try await CallLoop.run(orThrow: \.self) { [checks] () async throws(DBusError) in
+        var checks = checks
         await checks.run()
         return checks
       }
@@ -80,9 +79,7 @@ struct SecretServiceDiagnosis {
 
   /// Runs all other steps except the one that writes.
   private mutating func run() async {
-    guard let names = await addBus() else { return }
-    addPortal(names)
-    addInstalledKeyrings(names)
+    guard await addBus() else { return }
     var latest = diagnosis
     var stage = "provider"
     var hindrance: String?
@@ -155,49 +152,30 @@ struct SecretServiceDiagnosis {
     }
   }
 
-  /// The names that are owned on the bus, and the names for which it can start a program.
-  private struct BusNames {
-    let isOwned: Set<String>
-    let isActivatable: Set<String>
-  }
-
-  private mutating func addBus() async -> BusNames? {
+  /// Adds the bus and what it says of other programs, or returns `false` if it can't be asked.
+  private mutating func addBus() async -> Bool {
     let address = storage.options.busAddress
     do throws(DBusError) {
       let found = if let address { BusAddress(text: address) } else { try BusAddress.ofSession() }
-      let names = try await names(at: found)
+      let answers = try await BusConnection.open(address: found.text, until: deadline)
+        .send([.owner(of: MethodCall.portal), .activatableNames()], to: nil, until: deadline)
       diagnosis.add("session bus", found.text)
-      return names
+      let startable = Set((try? answers[1].get().child(0).children.map(\.text)) ?? [])
+      let isInstalled = startable.contains(MethodCall.portal)
+      let runs = (try? answers[0].get()) != nil
+      diagnosis.add(
+        "portal", runs ? "runs" : isInstalled ? "is installed, but doesn't run" : "none")
+      addInstalledKeyrings(startable)
+      return true
     } catch {
       let opening = SecretSession.OpeningFailure(connecting: error, to: address)
       diagnosis.add("session bus", opening.error(.diagnose, of: storage))
-      return nil
+      return false
     }
   }
 
-  /// Asks the bus itself for its names, over a connection without a session.
-  private func names(at address: BusAddress) async throws(DBusError) -> BusNames {
-    let known = [MethodCall.secrets, MethodCall.portal]
-    let messages: [MethodCall] = known.map { .owner(of: $0) } + [.activatableNames()]
-    let answers = try await BusConnection.open(address: address.text, until: deadline)
-      .send(messages, to: nil, until: deadline)
-    let isOwned = zip(known, answers).filter { (try? $0.1.get()) != nil }.map(\.0)
-    let activatable = try? answers[known.count].get().child(0).children.map(\.text)
-    return BusNames(isOwned: Set(isOwned), isActivatable: Set(activatable ?? []))
-  }
-
-  private mutating func addPortal(_ names: BusNames) {
-    if names.isOwned.contains(MethodCall.portal) {
-      diagnosis.add("portal", "runs")
-    } else if names.isActivatable.contains(MethodCall.portal) {
-      diagnosis.add("portal", "is installed, but doesn't run")
-    } else {
-      diagnosis.add("portal", "none")
-    }
-  }
-
-  private mutating func addInstalledKeyrings(_ names: BusNames) {
-    let keyrings = Provider.installed(names.isActivatable)
+  private mutating func addInstalledKeyrings(_ startable: Set<String>) {
+    let keyrings = Provider.installed(startable)
     if keyrings.count < 2 { return }
     diagnosis.add(
       "installed",

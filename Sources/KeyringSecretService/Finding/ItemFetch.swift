@@ -6,7 +6,7 @@ internal import KeyringStorage
 extension ItemQuery.Details {
   /// The attributes alone, which determine the key.
   ///
-  /// This option has no effect together with the metadata, which includes the attributes.
+  /// The metadata includes them.
   static let attributes = ItemQuery.Details(rawValue: 1 << 8)
 }
 
@@ -43,10 +43,10 @@ struct ItemFetch {
 struct FetchedItems {
   var properties: [ObjectPath: StoredItem] = [:]
   var secrets: [ObjectPath: Secret] = [:]
-  /// Items of this package whose secret never arrived, because the provider died first.
+  /// Items of this package whose secret was lost, because the provider died first.
   var incomplete: Set<ObjectPath> = []
 
-  /// Returns the provider's item at a path, or `nil` if the item was deleted.
+  /// Returns the provider's item at a path, or `nil` for a deleted one.
   func stored(at path: ObjectPath) -> StoredItem? {
     let item = properties[path]
     item?.secret = secrets[path]
@@ -55,7 +55,7 @@ struct FetchedItems {
 
   /// The items for which more than the attributes must be fetched.
   ///
-  /// Their attributes are hidden, or they don't show which of several items of this package with the same
+  /// Their attributes are hidden, or leave open which of several items of this package with the same
   /// key is the valid one.
   var unclear: [ObjectPath] {
     let hidden = properties.values.filter { !$0.showsAttributes || $0.hasHiddenAttributes }
@@ -63,7 +63,7 @@ struct FetchedItems {
     return hidden.map(\.path) + own.values.filter { $0.count > 1 }.joined().map(\.path)
   }
 
-  /// The items that show no attributes: another look tells those that have none from those that are being removed.
+  /// The items without attributes: another look tells those that have none from those that are being removed.
   var withoutAttributes: [ObjectPath] {
     properties.values.filter { !$0.showsAttributes }.map(\.path)
   }
@@ -75,7 +75,7 @@ struct FetchedItems {
 
   /// Returns the item at a path with the requested details.
   ///
-  /// The result is `nil` if the details aren't available, because the item was deleted or is locked.
+  /// The result is `nil` for an item that was deleted or is locked, whose details are unavailable.
   func item(_ key: ItemKey, at path: ObjectPath, _ details: ItemQuery.Details) -> SecureItem? {
     if details.contains(.secret), secrets[path] == nil { return nil }
     guard details.contains(.metadata) else { return SecureItem(key: key, secret: secrets[path]) }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import KeyringStorage
 
 extension ItemFinder {
   /// Fetches the requested details of items.
@@ -12,7 +11,7 @@ extension ItemFinder {
   ///   - request: The request.
   ///   - onFlight: A closure that receives the number of answered messages after each flight.
   /// - Returns: The fetched details.
-  /// - Throws: `SecureStorageError` if one of the messages fails.
+  /// - Throws: The failure of a message.
   func contents(
     of request: ItemFetch, onFlight: (Int) -> Void = { _ in }
   ) async throws(SecureStorageError) -> FetchedItems {
@@ -21,7 +20,7 @@ extension ItemFinder {
       try await call.send(request.messages, acceptingRefusals: true, onFlight: onFlight))
   }
 
-  /// Reads the answers to a request, without the secrets of items that are no longer wanted.
+  /// Reads the answers to a request, with the secrets of the items that are still wanted.
   func contents(
     of wanted: Set<ObjectPath>, _ request: ItemFetch, _ answers: [Variant?]
   ) async throws(SecureStorageError) -> FetchedItems {

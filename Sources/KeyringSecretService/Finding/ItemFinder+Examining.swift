@@ -11,12 +11,12 @@ extension ItemFinder {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - unlocking: Whether locked items and collections are unlocked.
-  ///   - incomplete: The items to ignore because their secret never arrived. Others take their place.
+  ///   - unlocking: `true` to unlock locked items and collections.
+  ///   - incomplete: The items to ignore because their secret was lost. Others take their place.
   ///   - needsAttributesOnly: Whether a change needs neither the label nor the times of the item. If the provider
   ///     refuses to change a locked item, the lock isn't needed either.
-  ///   - needsShared: Whether those of other programs are needed beside own ones.
-  /// - Returns: The items, or an empty array if there are none. Python's keyring may have put an item next to one of
+  ///   - needsShared: `true` to find those of other programs beside own ones.
+  /// - Returns: The items, maybe none. Python's keyring may have put an item next to one of
   ///   this package, or this package's item may have taken the place of another.
   /// - Throws: `.ambiguous` if the key means several items of other programs, none of which has its schema, and none of
   ///   this package.
@@ -89,12 +89,12 @@ extension ItemFinder {
   ///
   /// - Parameters:
   ///   - attributes: The attributes.
-  ///   - unlocking: Whether locked items and collections are unlocked.
-  ///   - leavesForeign: Whether items that are another program's own stay locked.
+  ///   - unlocking: `true` to unlock locked items and collections.
+  ///   - leavesForeign: `true` to leave another program's own items locked.
   ///   - details: The details of the items to fetch.
   ///   - most: The maximum number of items to examine, from the start of the provider's list.
-  /// - Returns: The items, and whether there are no others.
-  /// - Throws: `.locked` if some of the items may be hidden.
+  /// - Returns: The items, and `true` for all that there are.
+  /// - Throws: `.locked`, as some of the items may be hidden.
   func searchedItems(
     with attributes: [String: String], unlocking: Bool = true,
     leavingForeign leavesForeign: Bool = false, fetching details: ItemQuery.Details = [],
@@ -111,7 +111,7 @@ extension ItemFinder {
     }
   }
 
-  /// Finds the items with these attributes and no others.
+  /// Finds the items with exactly these attributes.
   func exactItems(
     withOnly attributes: [String: String]
   ) async throws(SecureStorageError) -> [StoredItem] {
@@ -130,16 +130,16 @@ extension ItemFinder {
   /// requested, the items that can be read have theirs.
   ///
   /// - Parameters:
-  ///   - unlocking: Whether locked items and collections are unlocked.
+  ///   - unlocking: `true` to unlock locked items and collections.
   ///   - havingAttributes: Whether the search is by attributes. If it is, an item that shows no attributes is being
   ///     removed.
-  ///   - isOfInterest: A closure that returns `true` for an item to unlock. Another program's item isn't unlocked in vain.
+  ///   - isOfInterest: A closure that returns `true` for an item to unlock. Another program's stay locked.
   ///   - details: The details of the items to fetch. Everything but the secret is fetched in any case,
   ///     unless the details contain ``ItemQuery/Details/attributes``.
   ///   - most: The maximum number of items to examine, from the start of the found items.
   ///   - search: A closure that searches for the items.
-  /// - Returns: The items, and whether there are no others.
-  /// - Throws: `.locked` if some of the items may be hidden.
+  /// - Returns: The items, and `true` for all that there are.
+  /// - Throws: `.locked`, as some of the items may be hidden.
   private func examinedItems(
     unlocking: Bool, havingAttributes: Bool,
     ofInterest isOfInterest: (StoredItem) -> Bool = { _ in true },

@@ -19,7 +19,7 @@ extension ItemFinder {
   ///   - keys: The keys, without duplicates.
   ///   - details: The details of the items to fetch.
   /// - Returns: The found items, by key.
-  /// - Throws: `SecureStorageError` if one of the items can't be read, or may be hidden.
+  /// - Throws: The error of an item that is unreadable or may be hidden.
   func items(
     for keys: [ItemKey], _ details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
@@ -129,14 +129,14 @@ private final class KeySearch {
     let key: ItemKey
     /// The last known path of this package's own item.
     let knownPath: ObjectPath?
-    /// The next step, or `nil` if the search is over.
+    /// The next step, or `nil` after the last one.
     var step: Step?
     var item: SecureItem?
     /// The path of this package's own item.
     var path: ObjectPath?
-    /// Whether an item was found, regardless of owner.
+    /// `true` for a key with an item, regardless of owner.
     var isPresent = false
-    /// Whether nothing is stored, neither by this package nor by another program.
+    /// `true` for a key under which this package and all other programs have stored nothing.
     var isAbsent = false
 
     init(_ key: ItemKey, at knownPath: ObjectPath?) {

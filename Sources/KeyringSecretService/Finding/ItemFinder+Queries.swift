@@ -44,7 +44,7 @@ extension ItemFinder {
 
   /// Unlocks items whose secrets the provider refuses although it lists them as unlocked.
   ///
-  /// The method throws if an earlier unlock didn't help, or if nothing may be unlocked.
+  /// The method throws after an earlier unlock that was in vain, and for a query that unlocks nothing.
   private func insist(
     on refused: [ObjectPath], _ refusals: [ObjectPath: Int], unlocking: Bool
   ) async throws(SecureStorageError) {
@@ -66,14 +66,14 @@ extension ItemFinder {
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - details: The details of the items to fetch. The secrets are fetched only if that doesn't include
-  ///     secrets of items that aren't selected.
-  ///   - incomplete: The items to ignore because their secret never arrived. Others take their place.
+  ///   - details: The details of the items to fetch. The secrets are fetched only where that leaves out
+  ///     the secrets of all other items.
+  ///   - incomplete: The items to ignore because their secret was lost. Others take their place.
   ///   - needsDuplicates: Whether to return everything under the selected keys. Otherwise only the valid items are
   ///     certain to be returned.
   /// - Returns: The items of each key, the valid one first. There are others if a process was killed while
   ///   it replaced an item.
-  /// - Throws: `SecureStorageError` if one of the items can't be read, or may be hidden.
+  /// - Throws: The error of an item that is unreadable or may be hidden.
   func queriedItems(
     matching query: ItemQuery, fetching details: ItemQuery.Details = [],
     ignoring incomplete: Set<ObjectPath> = [], needsDuplicates: Bool = false
@@ -119,9 +119,9 @@ extension ItemFinder {
     }
   }
 
-  /// Returns `true` if items keep the order in which the provider lists them.
+  /// Returns `true` for a query whose items keep the order in which the provider lists them.
   ///
-  /// Their times aren't needed then. Items of the same second are in no particular order.
+  /// Their times are irrelevant then. Items of the same second are in any order.
   private func keepsListedOrder(of query: ItemQuery) -> Bool {
     call.provider.listsNewestFirst && query.needsAttributesOnly
   }
@@ -160,7 +160,7 @@ extension ItemFinder {
     var paths: Set<ObjectPath>
     /// The examined item that comes last in the provider's list.
     var last: StoredItem?
-    /// Whether there are no other items.
+    /// `true` for all items that there are.
     var isAll: Bool
   }
 
@@ -189,7 +189,7 @@ extension ItemFinder {
       paths: Set(stored.map(\.path)), last: stored.max { $0.place < $1.place }, isAll: isAll)
   }
 
-  /// Returns groups of items with those that the query's search can't find.
+  /// Returns groups of items with those that the query's search misses.
   ///
   /// A replaced item that stays may have other attributes than its successor.
   private func withAllItems(
@@ -218,17 +218,17 @@ extension ItemFinder {
 }
 
 extension StoredItem {
-  /// Whether the secret still has to be fetched, and can be.
+  /// `true` for a secret that must still be fetched, and can be.
   fileprivate var canBeRead: Bool { secret == nil && !isLocked }
 }
 
 extension ItemQuery {
-  /// Whether a search by attributes finds exactly the selected items.
+  /// `true` for a query whose items are exactly those that a search by attributes finds.
   fileprivate var selectsByAttributesOnly: Bool {
     !ignoresCase && kind == nil && comparesAttributesOnly && limit == nil && !leavesForeignItems
   }
 
-  /// Whether the query needs nothing of the items but their attributes and secrets.
+  /// `true` for a query that needs only the attributes and secrets of items.
   fileprivate var needsAttributesOnly: Bool {
     // A locked item comes without its secret, and attributes don't show that an item is locked.
     comparesAttributesOnly && limit == nil && !details.contains(.metadata)

@@ -3,7 +3,6 @@
 #if SecretService && os(Linux)
 internal import KeyringRuntime
 internal import KeyringStorage
-internal import Synchronization
 
 /// The result of a search, which may have missed some items.
 struct SearchResult {
@@ -13,7 +12,7 @@ struct SearchResult {
   var answers: [Variant?] = []
   /// The items that were fetched concurrently with the search.
   var contents = FetchedItems()
-  /// Whether the collection was locked, so that it may hide items.
+  /// `true` for a locked collection, which may hide items.
   var isLocked = false
 }
 
@@ -34,7 +33,7 @@ struct ItemFinder {
 
   init(_ call: Operation) { self.call = call }
 
-  /// Finds the items, locked or not, that have all the attributes of a set.
+  /// Finds the items, locked and unlocked ones, that have all the attributes of a set.
   ///
   /// A found item exists. An item that isn't found may be hidden: see ``searchEverything(_:with:)``.
   ///
@@ -42,7 +41,7 @@ struct ItemFinder {
   ///   - attributeSets: The sets of attributes.
   ///   - others: The messages to send with the searches. They arrive after the searches.
   /// - Returns: The found items for each set, and the answers to the other messages.
-  /// - Throws: `SecureStorageError` if one of the messages fails.
+  /// - Throws: The failure of a message.
   func search(
     _ attributeSets: [[String: String]], with others: [MethodCall]
   ) async throws(SecureStorageError) -> SearchResult {
@@ -68,8 +67,8 @@ struct ItemFinder {
   /// - Parameters:
   ///   - attributeSets: The sets of attributes.
   ///   - others: The messages to send with the searches.
-  /// - Returns: The found items for each set, the answers to the other messages, and whether the collection is locked.
-  /// - Throws: `SecureStorageError` if one of the messages fails, or if the items may be elsewhere: see
+  /// - Returns: The found items for each set, the answers to the other messages, and the state of the lock.
+  /// - Throws: The failure of a message, or the error for items that may be elsewhere: see
   ///   ``confirmThatNoneIsElsewhere()`` and ``confirmThatThereIsNoCollection()``.
   func searchEverything(
     _ attributeSets: [[String: String]], with others: [MethodCall] = []
@@ -110,7 +109,7 @@ struct ItemFinder {
       found: paths, answers: Array(answers.dropFirst(attributeSets.count)), isLocked: isLocked)
   }
 
-  /// Returns a result without items, or searches again if there is a collection by now.
+  /// Returns a result without items, or searches again in a collection that has come by now.
   private func searchWithoutCollection(
     _ attributeSets: [[String: String]], with others: [MethodCall]
   ) async throws(SecureStorageError) -> SearchResult {
@@ -128,7 +127,7 @@ struct ItemFinder {
     SearchResult(found: attributeSets.map { _ in [] }, answers: try await call.send(others))
   }
 
-  /// Returns the result for a locked collection that hides its items, about which no message is sent.
+  /// Returns the result for a locked collection, which hides its items and is sent nothing.
   private func resultOfHiddenItems(
     _ attributeSets: [[String: String]], without others: [MethodCall]
   ) -> SearchResult {
@@ -138,9 +137,9 @@ struct ItemFinder {
 
   /// An outcome of messages about the storage's collection.
   private enum Reply {
-    /// There is no collection.
+    /// The collection is missing.
     case noCollection
-    /// The messages weren't sent, because the collection is locked, and the provider hides the items of a locked one.
+    /// The messages were kept back, because the collection is locked, and the provider hides the items of a locked one.
     case hidesItems
     /// The answer to each message.
     case answers([Variant?])
@@ -150,7 +149,7 @@ struct ItemFinder {
   ///
   /// - Parameter messages: A closure that returns the messages about a collection.
   /// - Returns: The outcome.
-  /// - Throws: `SecureStorageError` if one of the messages fails.
+  /// - Throws: The failure of a message.
   private func sendToCollection(
     _ messages: (ObjectPath) -> [MethodCall]
   ) async throws(SecureStorageError) -> Reply {
@@ -169,10 +168,10 @@ struct ItemFinder {
     return .noCollection
   }
 
-  /// The time in which nobody locks a collection and unlocks it again.
+  /// A time that is too short to lock a collection and unlock it again.
   private static let timeOfLock = Duration.seconds(2)
 
-  /// Returns `true` if a collection is locked, and the provider hides the items of a locked one.
+  /// Returns `true` for a locked collection of a provider that hides the items of one.
   ///
   /// Such a provider may crash if a search arrives between two steps of unlocking a collection. A search that waits for
   /// this answer arrives later. By then, another collection may be chosen.
@@ -212,7 +211,7 @@ struct ItemFinder {
 // MARK: - Messages and answers
 
 extension ProviderClient {
-  /// Returns the message that finds the items, locked or not, that have all these attributes.
+  /// Returns the message that finds the items, locked and unlocked ones, that have all these attributes.
   func searchMessage(_ collection: ObjectPath, _ attributes: [String: String]) -> MethodCall {
     // Not every provider finds all items if a search has no attributes.
     attributes.isEmpty && !provider.findsAllWithoutAttributes

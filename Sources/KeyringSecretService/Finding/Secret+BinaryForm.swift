@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import KeyringStorage
 
 // A collection without a password may be a text file, which changes some secrets or is destroyed by them. No
 // such file changes bytes that aren't UTF-8. Text that it would change is therefore stored as some bytes
@@ -13,7 +12,7 @@ extension Secret {
   /// The bytes at the start of the binary form, of which the first never occurs in UTF-8.
   private static let binaryMark: [UInt8] = [0xFF] + Array("swift-keyring".utf8) + [0]
 
-  /// Whether the secret has the binary form, or looks as if it had.
+  /// `true` for a secret in its binary form, or one that looks the same.
   ///
   /// An empty secret has no binary form.
   var isInBinaryForm: Bool {
@@ -32,7 +31,7 @@ extension Secret {
     }
   }
 
-  /// The secret without its binary form, or the secret itself if it doesn't have that form.
+  /// The secret itself, which may be in its binary form.
   var withoutBinaryForm: Secret {
     isInBinaryForm ? self[Self.binaryMark.count..<count] : self
   }

@@ -21,17 +21,17 @@ final class StoredItem {
   let created: UInt64
   let modified: UInt64
 
-  /// Whether this package created the item.
+  /// `true` for an item of this package.
   let isOwn: Bool
-  /// Whether the provider keeps further secrets in the item, which a new item wouldn't have.
+  /// `true` for an item with further secrets, which a new item would lack.
   let hasFurtherSecrets: Bool
   /// The number of times that an item with this key was replaced by one with other attributes.
   ///
-  /// A number that has no successor wasn't written by this package and is read as 0.
+  /// The largest number, which has no successor, is another program's and is read as 0.
   let revision: Int
-  /// Whether the item can have been found by its attributes.
+  /// `true` for an item that can be found by its attributes.
   let showsAttributes: Bool
-  /// Whether the item is locked and the provider hides its attributes.
+  /// `true` for a locked item whose attributes the provider hides.
   let hidesAttributes: Bool
   /// The item's place in the list in which it was found.
   var place = 0
@@ -39,7 +39,7 @@ final class StoredItem {
   /// Creates an item from the answer to a request for all properties, or for the attributes alone.
   ///
   /// The attributes alone leave the label, the times and the lock state unknown. The properties of a locked
-  /// item may lack the attributes. The item doesn't have the reserved attributes, which the provider adds, nor
+  /// item may lack the attributes. The item lacks the reserved attributes, which the provider adds, and
   /// the number in the label of this package's item. The initializer returns `nil` for any other answer.
   init?(path: ObjectPath, answer: Variant, from provider: Provider) {
     let value = answer.child(0)
@@ -92,16 +92,16 @@ final class StoredItem {
       ItemKey.ofAnotherProgram(attributes)
     }
 
-  /// The key of the item, or `nil` if its attributes are hidden, or if it's of an unknown kind of this package.
+  /// The key of the item, or `nil` for hidden attributes and for an unknown kind of this package.
   var key: ItemKey? { identity.key }
 
-  /// Whether the item is another program's own, which only a key with all of its attributes finds.
+  /// `true` for another program's own item, which only a key with all of its attributes finds.
   var isForeign: Bool { !isOwn && identity.isForeign }
 
   /// The schema of the item, if any.
   var schema: String? { attributes[AttributeName.schema] }
 
-  /// Whether the secret of this package's item is meant to be empty.
+  /// `true` for an item of this package that is meant to have an empty secret.
   ///
   /// A provider that dies may leave an empty secret behind.
   var hasEmptySecret: Bool { attributes[AttributeName.emptySecret] != nil }
@@ -109,17 +109,17 @@ final class StoredItem {
   /// The time at which the item, or the one that it replaced, was first stored, in seconds since 1970.
   var firstStored: UInt64 { attributes[AttributeName.firstStored].flatMap(UInt64.init) ?? created }
 
-  /// Whether the item has taken the place of another program's item, which may still be there.
+  /// `true` for an item that has taken the place of another program's, which may still be there.
   var isSuccessor: Bool { attributes[AttributeName.successor] != nil }
 
-  /// Returns `true` if another program has stored the item, and a key means it.
+  /// Returns `true` for another program's item that a key means.
   ///
-  /// An item that says more about itself is another item, whether this package knows what it says or not.
+  /// An item that says more about itself, known to this package or unknown, is another item.
   func isShared(under key: ItemKey) -> Bool {
     !isOwn && key.means(itemOfAnotherProgram: attributes)
   }
 
-  /// Returns `true` if an item of another program goes with this package's items under a key.
+  /// Returns `true` for another program's item that goes with this package's under a key.
   ///
   /// Python's keyring, for example, changes a password of this package by storing an item beside it. An item with another
   /// login, or one that keys of another kind or schema mean, too, is left, and so is one that has further secrets.
@@ -133,7 +133,7 @@ final class StoredItem {
 
   private var login: String? { attributes[AttributeName.username] }
 
-  /// Whether the attributes are hidden, as those of a locked item may be.
+  /// `true` for hidden attributes, as a locked item may have.
   var hasHiddenAttributes: Bool { Provider.hidesAttributes(attributes) }
 
   func item(_ key: ItemKey, secret: Secret?, details: ItemQuery.Details) -> SecureItem {
@@ -143,7 +143,10 @@ final class StoredItem {
     item.hasFurtherSecrets = hasFurtherSecrets
     guard details.contains(.metadata) else { return item }
     item.label = label
-    item.attributes = extraAttributes(of: key)
+    // Neither those of the key nor those that a storage adds.
+    item.attributes = attributes.filter {
+      key.attributes[$0.key] == nil && !AttributeName.isReserved($0.key)
+    }
     item.created = Date(timeIntervalSince1970: TimeInterval(firstStored))
     item.modified = Date(timeIntervalSince1970: TimeInterval(modified))
     item.isLocked = isLocked
@@ -153,14 +156,7 @@ final class StoredItem {
   /// Returns the item without its secret, for comparison with a query.
   func metadata(_ key: ItemKey) -> SecureItem { item(key, secret: nil, details: .metadata) }
 
-  /// Returns the attributes other than those of the key and those that a storage adds.
-  func extraAttributes(of key: ItemKey) -> [String: String] {
-    attributes.filter {
-      key.attributes[$0.key] == nil && !AttributeName.isReserved($0.key)
-    }
-  }
-
-  /// Returns `true` if another item with the same attributes may be this one, perhaps under an earlier path.
+  /// Returns `true` for an item with the same attributes that may be this one, perhaps under an earlier path.
   ///
   /// Other programs may have stored several items with the same attributes.
   func mayBeSame(as other: StoredItem) -> Bool {
@@ -172,26 +168,26 @@ final class StoredItem {
   ///
   /// The order is total, so that every program that finds both items uses the same one. This package's own
   /// item comes before another program's, as in a search by key. Of two items that were created at the same moment, the
-  /// first wins. The second is removed by the process that created it, so it's never read.
+  /// first wins. The second is removed by the process that created it.
   func replaces(_ other: StoredItem) -> Bool {
     if isOwn != other.isOwn { return isOwn }
     if revision != other.revision { return revision > other.revision }
     return (created, number, path.text) < (other.created, other.number, other.path.text)
   }
 
-  /// Returns `true` if the item was created less than a duration ago.
+  /// Returns `true` for an item that was created less than a duration ago.
   ///
   /// It may have been changed since. Its earlier secret may still be the one on disk.
   func wasCreated(within duration: Duration) -> Bool { Self.age(created) < duration }
 
-  /// Returns `true` if the item was changed in a given time before now.
+  /// Returns `true` for an item that was changed in a given time before now.
   func wasModified(within duration: Duration) -> Bool { Self.age(modified) < duration }
 
   private static func age(_ seconds: UInt64) -> Duration {
     .seconds(Date().timeIntervalSince1970 - Double(seconds))
   }
 
-  /// Returns `true` if the item was changed later than another one.
+  /// Returns `true` for an item that was changed earlier than this one.
   ///
   /// The times are whole seconds.
   func isNewer(than other: StoredItem) -> Bool {
@@ -199,7 +195,7 @@ final class StoredItem {
       > (other.modified, other.created, other.number, other.path.text)
   }
 
-  /// Returns `true` if the item was changed in an earlier second than another one.
+  /// Returns `true` for an item that was changed in a later second.
   func isOlder(than other: StoredItem) -> Bool { modified < other.modified }
 }
 #endif

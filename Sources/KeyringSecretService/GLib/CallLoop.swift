@@ -3,7 +3,6 @@
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
 internal import KeyringRuntime
-internal import KeyringStorage
 internal import Synchronization
 
 /// The main context of a thread, which delivers answers and signals.
@@ -14,7 +13,7 @@ internal import Synchronization
 final class CallLoop: EventSource, @unchecked Sendable {
   private let context: OpaquePointer
   private let timer: UnsafeMutablePointer<KeyringGSource>?
-  /// Whether every call in the loop has ended, so that another operation may use the loop.
+  /// `true` for a loop whose calls have ended, which another operation may use.
   private var isReusable = true
   /// The cancelled calls of a synchronous operation.
   private var abandoned: [Flight] = []
@@ -24,7 +23,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
 
   /// Creates a loop.
   ///
-  /// - Throws: `DBusError` if there's no file descriptor for it, without which GLib would end the process. The first
+  /// - Throws: The lack of a file descriptor for it, without which GLib would end the process. The first
   ///   loop also needs the threads that GLib keeps.
   private init() throws(DBusError) {
     let isFirst = !Self.hasWorkers.load(ordering: .relaxed)
@@ -187,7 +186,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
 
   // MARK: - Resources
 
-  /// Whether GLib has the threads and descriptors that it keeps.
+  /// `true` after GLib started the threads and opened the descriptors that it keeps.
   static let hasWorkers = Atomic(false)
   private static let threadsOfGLib = 8
 
@@ -220,7 +219,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
   ///     aren't cancelled if the loop continues to run. It then also receives the cancellable of the calls, and gets -1
   ///     for each that ends after all.
   /// - Returns: The results in the order of the calls, for the functions that finish such a call.
-  /// - Throws: `DBusError` only if the deadline passes or the task is cancelled. The calls are cancelled
+  /// - Throws: Only the error of a passed deadline or a cancelled task. The calls are cancelled
   ///   then, too, unless `onGivenUp` prevents it.
   static func results(
     of starts: [Start], until deadline: Deadline,
@@ -232,41 +231,38 @@ final class CallLoop: EventSource, @unchecked Sendable {
     defer { g_object_unref(cancellable) }
     let loop = current
     let flight = Flight(room: starts.count)
-    do throws(DBusError) {
-      try await Waiter.wait(until: deadline.end) { waiter in
-        flight.onResult = { [unowned flight] index, result in
-          onResult(index, result)
-          if !flight.isInProgress { waiter.end() }
-        }
-        loop.asDefault {
-          for (index, start) in starts.enumerated() {
-            start(cancellable, Flight.callback, flight.callbackData(index))
-          }
-        }
-      }.check()
-    } catch {
-      let isSynchronous = ThreadExecutor.current?.isSynchronous == true
-      let left = flight.left
-      flight.giveUp()
-      if !isSynchronous, let onGivenUp, let cancellable {
-        g_object_ref(cancellable)
-        let reference = GLibReference.object(adopting: OpaquePointer(cancellable))
-        onGivenUp(left, reference)
-        flight.onResult = { [unowned flight] _, _ in
-          onGivenUp(-1, flight.isInProgress ? nil : reference)
-        }
-      } else {
-        onGivenUp?(left, nil)
-        loop.isReusable = false
-        g_cancellable_cancel(cancellable)
+    let end = await Waiter.wait(until: deadline.end) { waiter in
+      flight.onResult = { [unowned flight] index, result in
+        onResult(index, result)
+        if !flight.isInProgress { waiter.end() }
       }
-      if isSynchronous {
-        loop.abandoned.removeAll { !$0.isInProgress }
-        loop.abandoned.append(flight)
+      loop.asDefault {
+        for (index, start) in starts.enumerated() {
+          start(cancellable, Flight.callback, flight.callbackData(index))
+        }
       }
-      throw error
     }
-    return flight.results.compactMap(\.self)
+    guard let failure = end.failure else { return flight.results.compactMap(\.self) }
+    let isSynchronous = ThreadExecutor.current?.isSynchronous == true
+    let left = flight.left
+    flight.giveUp()
+    if !isSynchronous, let onGivenUp, let cancellable {
+      g_object_ref(cancellable)
+      let reference = GLibReference.object(adopting: OpaquePointer(cancellable))
+      onGivenUp(left, reference)
+      flight.onResult = { [unowned flight] _, _ in
+        onGivenUp(-1, flight.isInProgress ? nil : reference)
+      }
+    } else {
+      onGivenUp?(left, nil)
+      loop.isReusable = false
+      g_cancellable_cancel(cancellable)
+    }
+    if isSynchronous {
+      loop.abandoned.removeAll { !$0.isInProgress }
+      loop.abandoned.append(flight)
+    }
+    throw failure
   }
 
   /// Starts a call, and waits until it has ended.
@@ -275,7 +271,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
   ///   - deadline: The deadline of the call.
   ///   - start: The closure that starts the call.
   /// - Returns: The result, for the function that finishes such a call.
-  /// - Throws: `DBusError` only if the deadline passes or the task is cancelled. The call is cancelled
+  /// - Throws: Only the error of a passed deadline or a cancelled task. The call is cancelled
   ///   then, too.
   static func result(
     until deadline: Deadline, _ start: @escaping Start
@@ -285,13 +281,13 @@ final class CallLoop: EventSource, @unchecked Sendable {
 }
 
 extension Waiter.Outcome {
-  /// Throws an error if the wait timed out or was cancelled.
-  func check() throws(DBusError) {
+  /// The error of a wait that timed out or was cancelled.
+  var failure: DBusError? {
     switch self {
-    case .ended: break
-    case .timedOut: throw .timedOut
-    case .canceled: throw .canceled
-    case .failed(let shortage): throw DBusError(shortage)
+    case .ended: nil
+    case .timedOut: .timedOut
+    case .canceled: .canceled
+    case .failed(let shortage): DBusError(shortage)
     }
   }
 }

@@ -3,7 +3,6 @@
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
 internal import KeyringRuntime
-internal import KeyringStorage
 
 /// A failure of a call on the bus, before its meaning for the operation is known.
 ///
@@ -104,7 +103,7 @@ final class DBusError: Error {
   ///
   /// - Parameters:
   ///   - text: The reason, in the words of the system.
-  ///   - isMissing: Whether they aren't installed.
+  ///   - isMissing: `true` for libraries that must be installed first.
   /// - Returns: The error.
   static func libraryFailed(_ text: String, isMissing: Bool) -> DBusError {
     DBusError(domain: loader, code: isMissing ? 1 : 0, text: text)
@@ -112,7 +111,7 @@ final class DBusError: Error {
 
   private static let loader = "dlopen"
 
-  /// Whether a library isn't installed, or `nil` if the failure is another one.
+  /// `true` for a missing library, `false` for one that can't be loaded, or `nil` for another failure.
   var isOfMissingLibrary: Bool? { domain == Self.loader ? code == 1 : nil }
 
   /// The name of GIO's error domain, which is known without GIO.

@@ -2,7 +2,6 @@
 
 #if SecretService && os(Linux)
 internal import KeyringRuntime
-internal import KeyringStorage
 
 /// The time at which an operation must have ended.
 ///
@@ -27,7 +26,7 @@ struct Deadline {
   /// A wait with this deadline ends by something else or with its task.
   static var never: Deadline { Deadline(after: .seconds(1 << 30)) }
 
-  /// The error if the operation must end now, or `nil` if it may continue.
+  /// The error of an operation that must end now, or `nil` for one that may continue.
   var failure: DBusError? {
     if Task.isCancelled { return .canceled }
     return ThreadExecutor.now >= end ? .timedOut : nil

@@ -4,14 +4,13 @@
 internal import CKeyringLibSecret
 internal import KeyringPlatform
 internal import KeyringRuntime
-internal import KeyringStorage
 internal import Synchronization
 
 /// The libraries that this package loads when the keyring is first used.
 enum LibSecret {
   private static let isLoadedAlready = Mutex(false)
 
-  /// Whether the libraries are loaded.
+  /// `true` after the libraries were loaded.
   static var isLoaded: Bool { isLoadedAlready.withLock(\.self) }
 
   /// Loads the libraries, unless they're loaded.
@@ -19,7 +18,7 @@ enum LibSecret {
   /// No operation may call a function of libsecret or GLib before, because the call would abort without them. The next
   /// operation tries again.
   ///
-  /// - Throws: `DBusError` if a library or one of its functions is missing, or can't be loaded now.
+  /// - Throws: The error of a library that is missing, lacks a function or can't be loaded now.
   static func load() throws(DBusError) {
     try isLoadedAlready.withLock { (isLoaded) throws(DBusError) in
       if isLoaded { return }
@@ -37,20 +36,4 @@ enum LibSecret {
     }
   }
 }
-
-// The names of GLib and libsecret. In C, the types have others.
-typealias GAsyncReadyCallback = KeyringGAsyncReadyCallback
-typealias GCallback = KeyringGCallback
-typealias GCancellable = KeyringGCancellable
-typealias GClassInitFunc = KeyringGClassInitFunc
-typealias GConnectFlags = KeyringGConnectFlags
-typealias GDBusConnectionFlags = KeyringGDBusConnectionFlags
-typealias GError = KeyringGError
-typealias GIOErrorEnum = KeyringGIOErrorEnum
-typealias GObject = KeyringGObject
-typealias GObjectClass = KeyringGObjectClass
-typealias GTypeFlags = KeyringGTypeFlags
-typealias GTypeQuery = KeyringGTypeQuery
-typealias GValue = KeyringGValue
-typealias SecretService = KeyringSecretService
 #endif

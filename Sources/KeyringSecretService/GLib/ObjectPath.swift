@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import CKeyringLibSecret
 
 /// The path of an object on the bus.
 struct ObjectPath: Hashable, Sendable {
@@ -9,12 +8,12 @@ struct ObjectPath: Hashable, Sendable {
 
   init(_ text: String) { self.text = text }
 
-  /// Whether the path is the one that D-Bus uses for "no object".
+  /// `true` for the path that D-Bus uses for "no object".
   ///
   /// It means, for example, that no prompt is needed or that an alias doesn't exist.
   var isNone: Bool { text == "/" }
 
-  /// Returns `true` if the path is that of an item in a collection.
+  /// Returns `true` for the collection that has the item with this path.
   func isInside(_ collection: ObjectPath) -> Bool {
     text.hasPrefix(collection.text + "/")
   }
@@ -32,7 +31,7 @@ struct ObjectPath: Hashable, Sendable {
   /// The alias is resolved when a message arrives.
   static func collection(aliased name: String) -> ObjectPath { ObjectPath(aliases + name) }
 
-  /// Whether the path stands for the collection with an alias.
+  /// `true` for a path that stands for the collection with an alias.
   var isAlias: Bool { text.hasPrefix(Self.aliases) }
 
   private static let aliases = "/org/freedesktop/secrets/aliases/"

@@ -132,7 +132,7 @@ extension StaticString {
 // MARK: - Reading
 
 extension Variant {
-  /// Returns `true` if the value has a type, which is given in the notation of D-Bus.
+  /// Returns `true` for the type of the value, in the notation of D-Bus.
   func isOfType(_ type: StaticString) -> Bool {
     strcmp(
       g_variant_get_type_string(pointer),
@@ -176,7 +176,7 @@ extension Variant {
     return strings
   }
 
-  /// Returns the value in the answer to a request for a property, or `nil` if it has another type.
+  /// Returns the value in the answer to a request for a property, or `nil` for another type.
   func property(ofType type: StaticString) -> Variant? {
     let value = child(0).child(0)
     return value.isOfType(type) ? value : nil
@@ -184,7 +184,7 @@ extension Variant {
 
   /// Returns the member of an `a{sv}` with a name, unwrapped from its `v`.
   ///
-  /// - Returns: The member, or `nil` if it's missing or has another type.
+  /// - Returns: The member, or `nil` for a missing one or another type.
   func member(_ name: String, ofType type: StaticString) -> Variant? {
     g_variant_lookup_value(pointer, name, type.variantType).map { Variant(adopting: $0) }
   }

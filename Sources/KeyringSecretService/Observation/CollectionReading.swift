@@ -3,7 +3,7 @@
 #if SecretService && os(Linux)
 internal import KeyringStorage
 
-/// A reader of collections and items that doesn't unlock anything or prompt the user.
+/// A reader of collections and items as they are, locked or unlocked, that leaves the user alone.
 struct CollectionReading: ProviderClient {
   let provider: Provider
   let connection: BusConnection
@@ -27,7 +27,7 @@ struct CollectionReading: ProviderClient {
     DBusError(domain: "secret", code: 0, text: "an answer \(text)")
   }
 
-  /// Returns the path and the lock state of a collection, or `nil` if the collection doesn't exist.
+  /// Returns the path and the lock state of a collection, or `nil` for a missing one.
   func state(
     of collection: SecretServiceStorage.Collection
   ) async throws(DBusError) -> ObservedCollection.State? {
@@ -36,12 +36,12 @@ struct CollectionReading: ProviderClient {
     return ObservedCollection.State(path: path, isLocked: isLocked)
   }
 
-  /// Returns the items, locked or not, that a query may match.
+  /// Returns the items, locked and unlocked ones, that a query may match.
   ///
   /// - Parameters:
   ///   - collection: The collection.
   ///   - query: The query, or `nil` for all items.
-  /// - Returns: The items, or `nil` if the collection was locked in the meantime, so that it may hide some.
+  /// - Returns: The items, or `nil` for a collection that was locked in the meantime, and may hide some.
   /// - Throws: The failure of a message.
   func items(
     of collection: ObjectPath, for query: ItemQuery?

@@ -2,7 +2,7 @@
 
 #if SecretService && os(Linux)
 
-/// The items that signals have named and that haven't been read yet.
+/// The items that signals have named, to be read next.
 ///
 /// Each item has one entry, regardless of the number of its signals.
 struct ItemSignals {
@@ -13,7 +13,7 @@ struct ItemSignals {
     static let deleted = Kinds(rawValue: 1)
     /// The item has changed even if it looks the same.
     static let confirmed = Kinds(rawValue: 2)
-    /// A program that isn't the provider says that it has changed the item.
+    /// A program other than the provider says that it has changed the item.
     static let announced = Kinds(rawValue: 4)
   }
 
@@ -47,7 +47,7 @@ struct ItemSignals {
     entries[path] = (number, kept.union(kinds))
   }
 
-  /// Returns `true` if the first `number` signals include all signals of the item.
+  /// Returns `true` for an item whose signals are all among the first `number` ones.
   func isSettled(_ path: ObjectPath, after number: Int?) -> Bool {
     guard let number, let entry = entries[path] else { return false }
     return entry.number <= number
@@ -55,7 +55,7 @@ struct ItemSignals {
 
   /// Moves the signals of an item to the signals that are being handled.
   ///
-  /// The item was read after these signals, so it needn't be read again. Deletions aren't moved.
+  /// The item was read after these signals, so one reading is enough. Deletions stay.
   mutating func move(_ path: ObjectPath, to other: inout ItemSignals) {
     guard let entry = entries[path], !entry.kinds.contains(.deleted) else { return }
     if other.contains(path) { other.set(path, entry.kinds, entry.number) }

@@ -3,11 +3,38 @@
 #if SecretService && os(Linux)
 internal import KeyringStorage
 
+/// The known state of an item, without its secret.
+///
+/// A comparison of two states shows the changes.
+struct KnownItem {
+  /// The key of the item, or `nil` for an unknown one.
+  ///
+  /// It's unknown before the unlock after which the provider reveals it, and for an item whose
+  /// kind is unknown to the package.
+  let key: ItemKey?
+  /// `true` for an item of this package, which only its key finds.
+  let isOwn: Bool
+  let isLocked: Bool
+  /// A hash that differs if the label, the attributes or the times differ.
+  ///
+  /// It's `nil` if the item may have changed although they're the same.
+  var fingerprint: Int?
+  /// `true` for an item that may have changed again and kept its fingerprint.
+  ///
+  /// Keyrings keep times in whole seconds, and the item was read in the second of its last change.
+  let isRecent: Bool
+
+  /// `true` for a locked item with a hidden key.
+  ///
+  /// Some providers hide the attributes of an item until its first unlock since login.
+  var isUnnamed: Bool { key == nil && isLocked }
+}
+
 /// The items of a collection, by their paths.
 ///
 /// A signal names only a path.
 struct ItemSnapshot {
-  /// The new state of an item, or `nil` if the item no longer exists.
+  /// The new state of an item, or `nil` for a deleted one.
   ///
   /// `isConfirmed` is `true` if the item has changed even if it looks the same.
   typealias Update = (path: ObjectPath, item: KnownItem?, isConfirmed: Bool)
@@ -26,7 +53,7 @@ struct ItemSnapshot {
 
   subscript(path: ObjectPath) -> KnownItem? { items[path] }
 
-  /// Returns `true` if there is an item with a key.
+  /// Returns `true` for a key that an item has.
   func contains(_ key: ItemKey) -> Bool { paths[key] != nil }
 
   private mutating func set(_ item: KnownItem?, at path: ObjectPath) {
@@ -90,12 +117,12 @@ struct ItemSnapshot {
 
   /// Replaces all items with items that were read again, and returns the changes.
   ///
-  /// Paths mean nothing in this comparison, because a restarted provider may have assigned new ones.
+  /// Paths are left out of this comparison, because a restarted provider may have assigned new ones.
   ///
   /// - Parameters:
   ///   - found: All items.
   ///   - confirmed: The paths of the items that have changed even if they look the same.
-  ///   - mayHideSome: Whether unknown items may have existed before.
+  ///   - mayHideSome: `true` for unknown items that may have existed before.
   /// - Returns: The changes.
   mutating func replaceAll(
     by found: [ObjectPath: KnownItem], confirmed: Set<ObjectPath> = [], mayHideSome: Bool = false

@@ -11,32 +11,32 @@ final class ObservedCollection {
   let query: ItemQuery?
   let report: (StorageEvent) -> Void
 
-  /// The path of the collection, or `nil` if the collection doesn't exist.
+  /// The path of the collection, or `nil` for one that is missing.
   private(set) var path: ObjectPath?
   private var known = ItemSnapshot()
   /// The number of signals before each item was last listed.
   private var listed: [ObjectPath: Int] = [:]
   private var isLocked = false
-  /// Whether the items were listed while the collection was locked.
+  /// `true` for items that were listed in a locked collection.
   ///
   /// A provider may hide the items of a locked collection.
   private var isIncomplete = false
   private(set) var isInterrupted = false
-  /// Whether there is no earlier state to compare the items with.
+  /// `true` before the first reading, which has an empty state to be compared with.
   private(set) var wasNeverRead = true
-  /// Whether the collection must be read again, and not only single items.
+  /// `true` for a collection to be read again as a whole.
   private(set) var needsReading = false
-  /// Whether changes went unnoticed after the last reading began.
+  /// `true` after changes went unnoticed since the last reading began.
   private var missesChanges = false
-  /// The items that have changed according to their signals, and that haven't been read here since.
+  /// The items that have changed according to their signals, and are still to be read here.
   ///
   /// A reader may have seen what is lost by now.
   private var unread: Set<ObjectPath> = []
-  /// Whether an item has come and gone before it was read here.
+  /// `true` after an item came and went before it was read here.
   private var missesItem = false
-  /// Whether the items must be compared although no signal has come.
+  /// `true` for items to be compared, as they may have changed silently.
   private var mustLook = false
-  /// Whether a collection has come or gone since the items were listed.
+  /// `true` after a collection came or went since the items were listed.
   ///
   /// Another collection may have the path of this one now.
   private var mayBeAnother = false
@@ -54,7 +54,7 @@ final class ObservedCollection {
 
   // MARK: - Signals
 
-  /// Returns `true` if an item may be in the collection, whose path may still be unknown.
+  /// Returns `true` for an item that may be in the collection, whose path may still be unknown.
   func mayHave(_ item: ObjectPath) -> Bool { path.map { item.isInside($0) } ?? true }
 
   /// Reports that an item may have changed.
@@ -74,7 +74,7 @@ final class ObservedCollection {
     report(.mayHaveChanged(ownKey(of: item)))
   }
 
-  /// Returns the key of this package's item, or `nil` if any key may find the item.
+  /// Returns the key of this package's item, or `nil` for an item that any key may find.
   ///
   /// Another program's item may be found under several keys.
   private func ownKey(of item: ObjectPath) -> ItemKey? {
@@ -89,7 +89,7 @@ final class ObservedCollection {
     report(.changing(key))
   }
 
-  /// Reports that a program no longer changes an item, or any item if the path is `nil`.
+  /// Reports that a program has stopped changing an item, or all items for the path `nil`.
   func changeEnds(_ item: ObjectPath?, by sender: String) {
     var rest = changing.removeValue(forKey: sender) ?? []
     while let index = rest.firstIndex(where: { item == nil || $0.item == item }) {
@@ -103,7 +103,7 @@ final class ObservedCollection {
   ///
   /// - Parameters:
   ///   - changed: The path of the collection that a signal has named.
-  ///   - isThere: Whether that collection was there before, and still is.
+  ///   - isThere: `true` for a collection that was there before, and still is.
   func collectionMayHaveChanged(_ changed: ObjectPath, isThere: Bool) {
     // A collection that comes or goes may be the one that a name stands for.
     if isThere, let path, changed != path { return }
@@ -112,7 +112,7 @@ final class ObservedCollection {
     needsReading = true
   }
 
-  /// Makes the items be compared, which may have changed without a signal.
+  /// Makes the items be compared, which may have changed silently.
   func lookAgain() {
     if query == nil || isLocked { return }
     (mustLook, needsReading) = (true, true)
@@ -135,7 +135,7 @@ final class ObservedCollection {
 
   /// Forgets the items, because another keyring has taken the place of the one that they were in.
   ///
-  /// They aren't reported as removed: their keyring may come back.
+  /// They count as hidden rather than removed: their keyring may come back.
   func startOver() {
     (known, path, wasNeverRead, isIncomplete) = (ItemSnapshot(), nil, true, false)
     (unread, missesItem) = ([], false)
@@ -148,18 +148,18 @@ final class ObservedCollection {
   /// A signal or an interruption before the answers leads to another reading.
   func readingBegins() { (needsReading, missesChanges) = (false, false) }
 
-  /// Records that the collection must be read again, because it couldn't be read.
+  /// Records that the collection must be read again, after a failure.
   func readingFails() { (needsReading, listed) = (true, [:]) }
 
   /// Records the number of signals before an item was listed.
   func wasListed(_ item: ObjectPath, after number: Int) { listed[item] = number }
 
-  /// Returns `true` if one of the items that signals have named isn't there.
+  /// Returns `true` for signals that name an item that is missing.
   func lacks(_ signals: ItemSignals, _ found: [ObjectPath: StoredItem]) -> Bool {
     signals.paths.contains { mayHave($0) && found[$0] == nil }
   }
 
-  /// Returns `true` if one of the items that were deleted, according to their signals, is there.
+  /// Returns `true` for signals of a deletion whose item is still there.
   ///
   /// The request for the item may have been sent too early.
   func contradicts(_ signals: ItemSignals, _ found: [ObjectPath: StoredItem]) -> Bool {
@@ -207,9 +207,9 @@ final class ObservedCollection {
   /// Updates the collection after it was read again.
   ///
   /// - Parameters:
-  ///   - state: The state of the collection, or `nil` if the collection doesn't exist.
+  ///   - state: The state of the collection, or `nil` for a missing one.
   ///   - signals: The signals whose items haven't been read yet.
-  /// - Returns: `true` if the update is complete, or `false` if the collection must be read again. A
+  /// - Returns: `true` for a complete update, or `false` for a collection to be read again. A
   ///   provider that has just started may not have the collection yet.
   func take(_ state: State?, _ signals: ItemSignals) -> Bool {
     if state == nil, isInterrupted { return false }
@@ -274,34 +274,34 @@ final class ObservedCollection {
   struct State {
     let path: ObjectPath
     let isLocked: Bool
-    /// The items, or `nil` if they weren't requested.
+    /// The items, or `nil` without a request for them.
     var items: [ObjectPath: StoredItem]?
   }
 
-  /// Returns `true` if the items must be read too, because the known ones may be out of date.
+  /// Returns `true` for a state with which the known items may be out of date, and must be read.
   func needsItems(_ state: State) -> Bool {
     if query == nil { return false }
     if wasNeverRead { return true }
     return !state.isLocked && (isLocked || mustLook || mustCompare(state))
   }
 
-  /// Returns `true` if the known items may be those of another collection, or of another time.
+  /// Returns `true` for known items that may be those of another collection, or of another time.
   private func mustCompare(_ state: State) -> Bool {
     isInterrupted || mayBeAnother || state.path != path
   }
 
-  /// Returns `true` if an item is known, and can't be compared as long as it's locked.
+  /// Returns `true` for a known item that must be unlocked to be compared.
   ///
-  /// Its attributes are hidden, so nothing shows that it has changed. Or it's doubtful, and its secret can't be read. A
+  /// Its attributes are hidden, and with them its changes. Or it's doubtful, and its secret is unreadable. A
   /// locked item of an unlocked collection can be: it's unlocked when it's read.
   private func isHidden(_ stored: StoredItem) -> Bool {
     guard let known = known[stored.path] else { return false }
     return stored.hidesAttributes || isLocked && stored.isLocked && known.fingerprint == nil
   }
 
-  /// Returns `true` if an item has changed even if it looks the same.
+  /// Returns `true` for an item that has certainly changed, and may look the same.
   ///
-  /// Any program may send the signal for a change that the provider doesn't signal.
+  /// Any program may send the signal for a change that the provider makes silently.
   private func isConfirmed(_ item: ObjectPath, by signals: ItemSignals) -> Bool {
     signals[item].contains(.confirmed)
       || signals[item].contains(.announced) && known[item]?.isRecent != false
@@ -321,7 +321,7 @@ final class ObservedCollection {
     for change in changes { report(.changed(change)) }
   }
 
-  /// Returns the state of an item, or `nil` if the item isn't under observation.
+  /// Returns the state of an item, or `nil` for one that nobody observes.
   private func knownItem(_ stored: StoredItem) -> KnownItem? {
     let key = key(of: stored)
     if key == nil, !stored.hidesAttributes { return nil }

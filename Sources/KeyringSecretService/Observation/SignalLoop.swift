@@ -2,67 +2,54 @@
 
 #if SecretService && os(Linux)
 internal import KeyringRuntime
-internal import KeyringStorage
 
-/// The part of a ``ChangeMonitor`` that belongs to its thread.
+/// The part of a change monitor that belongs to its thread.
 ///
 /// It holds the connection, the items that signals have named, and the state that the provider reports.
 final class SignalLoop {
-  private let monitor: ChangeMonitor
+  private let observations: Observations
   private let address: String?
+  /// The time between two looks at items that may have changed silently, and the longest time of a change.
+  private let lookInterval: Duration
 
   private var connection: BusConnection?
   private var subscriptions: [() -> Void] = []
   private var provider: Provider?
-  /// Whether no owner of the service has come or gone since the bus was last asked for it.
+  /// `true` for as long as the owner that the bus has named owns the service.
   private var isOwnerCurrent = false
   /// The provider that was last recognized, which may have left.
   private var lastProvider: Provider?
   private var observed: [Int: ObservedCollection] = [:]
   private var signals = ItemSignals()
-  /// The changes that programs are making, in the order of their ends.
-  private var changing: [Change] = []
-  /// The closures that end the subscriptions to the end of each program that has changed an item.
-  private var watchedSenders: [String: () -> Void] = [:]
-  /// The programs that may have left before the subscription to their end began.
-  private var newSenders: [String] = []
-
-  /// A change that a program has announced.
-  private struct Change {
-    /// The unique name of the program.
-    let sender: String
-    let item: ObjectPath
-    /// The time at which the change is taken for made, because its program never says so.
-    let end: Deadline
-  }
+  private var announced = AnnouncedChanges()
 
   /// The wait before the next attempt to reach the bus or the provider.
   private var backoff = Backoff()
-  /// Whether a provider has come or gone since the last attempt began.
+  /// `true` after a provider came or went since the last attempt began.
   ///
-  /// The next attempt is due then, so a failure doesn't lengthen the wait.
+  /// The next attempt is due then, and a failure leaves the wait as it is.
   private var isDue = false
-  /// The time at which items that may have changed without a signal are compared again.
+  /// The time at which items that may have changed silently are compared again.
   private var nextLook: Deadline
 
-  init(of monitor: ChangeMonitor, at address: String?) {
-    (self.monitor, self.address) = (monitor, address)
-    nextLook = Deadline(after: monitor.lookInterval)
+  init(for observations: Observations, at address: String?, lookingEvery interval: Duration) {
+    (self.observations, self.address, lookInterval) = (observations, address, interval)
+    nextLook = Deadline(after: interval)
   }
 
   /// Does the pending work, or waits until there is some.
-  func runOnce(_ work: (requests: [ChangeMonitor.Request], observers: Set<Int>)) async {
+  func runOnce(_ work: (requests: [Observations.Request], observers: Set<Int>)) async {
     observed = observed.filter { work.observers.contains($0.key) }
     if connection?.isUsable == false { disconnect() }
     for request in work.requests { await answer(request, among: work.requests) }
     var isIdle = work.requests.isEmpty
-    if !newSenders.isEmpty {
+    if !announced.newSenders.isEmpty {
       await checkNewSenders()
       isIdle = false
     }
-    endLongChanges()
+    endOverdueChanges()
     if nextLook.remaining == .zero {
-      nextLook = Deadline(after: monitor.lookInterval)
+      nextLook = Deadline(after: lookInterval)
       if provider?.changesSilently == true {
         for collection in observed.values { collection.lookAgain() }
       }
@@ -76,8 +63,8 @@ final class SignalLoop {
     }
     if isIdle {
       let next = isBroken ? backoff.deadline : nextLookNeeded
-      let end = changing.first?.end ?? next
-      await monitor.waitForWork(until: end.end < next.end ? end : next)
+      let end = announced.inProgress.first?.end ?? next
+      await observations.waitForWork(until: end.end < next.end ? end : next)
     }
   }
 
@@ -89,9 +76,9 @@ final class SignalLoop {
       ? nextLook : .never
   }
 
-  /// Whether there is something to try again after a while.
+  /// `true` with something to try again after a time.
   ///
-  /// A missing provider isn't such a case, because it announces itself.
+  /// A missing provider is left alone, because it announces itself.
   private var isBroken: Bool {
     !observed.isEmpty
       && (connection == nil || provider != nil && observed.values.contains(where: \.needsReading))
@@ -112,12 +99,12 @@ final class SignalLoop {
           // Look for another provider at once.
           backoff = Backoff()
           isDue = true
-          monitor.wake()
+          observations.wake()
         },
         new.subscribe(to: .ofCollections) { [unowned self] in itemSignal($0) },
         new.subscribe(to: .ofService) { [unowned self] in collectionSignal($0) },
         new.subscribe(to: .unheard) { [unowned self] in unheardChange($0) },
-        new.whenClosed { [monitor] in monitor.wake() },
+        new.whenClosed { [observations] in observations.wake() },
       ]
     } catch {
       throw .init(connecting: error, to: address)
@@ -129,11 +116,9 @@ final class SignalLoop {
     for unsubscribe in subscriptions { unsubscribe() }
     subscriptions = []
     forgetProvider()
-    for (sender, unsubscribe) in watchedSenders {
-      unsubscribe()
+    for sender in announced.removeAll() {
       for collection in observed.values { collection.changeEnds(nil, by: sender) }
     }
-    (changing, watchedSenders, newSenders) = ([], [:], [])
     connection = nil
   }
 
@@ -164,7 +149,7 @@ final class SignalLoop {
     }
   }
 
-  /// Records the provider, whose items aren't compared with those of another keyring.
+  /// Records the provider, and starts over with another keyring.
   private func recognize(_ found: Provider) {
     provider = found
     if let lastProvider, !found.isSameKeyring(as: lastProvider) {
@@ -206,54 +191,39 @@ final class SignalLoop {
     if step == .set, change == provider?.silentChange {
       itemChanged(signal.object, .announced)
     }
-    let index = changing.firstIndex { $0.sender == signal.sender && $0.item == signal.object }
-    if let index { endChange(at: index) }
+    if let change = announced.remove(signal.object, by: signal.sender) { end(change) }
   }
 
-  private func endChange(at index: Int) {
-    let change = changing.remove(at: index)
+  private func end(_ change: AnnouncedChanges.Change) {
     for collection in observed.values { collection.changeEnds(change.item, by: change.sender) }
   }
 
-  /// Ends the changes of programs that never say that they have made them.
-  private func endLongChanges() {
-    while let change = changing.first, change.end.remaining == .zero {
+  /// Ends the changes whose programs have let their time pass.
+  private func endOverdueChanges() {
+    while let change = announced.removeOverdue() {
       itemChanged(change.item, .announced)
-      endChange(at: 0)
+      end(change)
     }
   }
 
   private func changeBegins(_ item: ObjectPath, by sender: String) {
     // An observation that begins later may concern the item, too.
-    guard changing.count < Self.mostSignals,
-      changing.count(where: { $0.sender == sender }) < Self.mostChangesOfOne
-    else { return }
-    if watchedSenders.count >= Self.mostSignals {
-      let busy = Set(changing.map(\.sender))
-      for sender in watchedSenders.keys where !busy.contains(sender) {
-        watchedSenders.removeValue(forKey: sender)?()
+    guard announced.begin(item, by: sender, until: Deadline(after: lookInterval)) else { return }
+    let isNew = announced.watch(sender) {
+      connection?.subscribe(to: .ownerChanged(of: sender)) { [unowned self] _ in senderLeft(sender)
       }
     }
-    if watchedSenders[sender] == nil {
-      watchedSenders[sender] = connection?.subscribe(to: .ownerChanged(of: sender)) {
-        [unowned self] _ in senderLeft(sender)
-      }
-      newSenders.append(sender)
-      monitor.wake()
-    }
-    changing.append(
-      Change(sender: sender, item: item, end: Deadline(after: monitor.lookInterval)))
-    // The wait for its end begins.
-    if changing.count == 1 { monitor.wake() }
+    // The thread checks the program, or waits for the end of the change.
+    if isNew || announced.inProgress.count == 1 { observations.wake() }
     for collection in observed.values { collection.changeBegins(item, by: sender) }
   }
 
   /// Ends the changes of programs that had left before the subscription to their end began.
   private func checkNewSenders() async {
-    let senders = exchange(&newSenders, with: [])
+    let senders = exchange(&announced.newSenders, with: [])
     let answers = try? await connection?.send(
       senders.map { .owner(of: $0) }, to: nil, until: Deadline(after: .seconds(25)))
-    if answers == nil { newSenders += senders }
+    if answers == nil { announced.newSenders += senders }
     for (sender, answer) in zip(senders, answers ?? []) {
       if case .failure = answer { senderLeft(sender) }
     }
@@ -261,10 +231,8 @@ final class SignalLoop {
 
   /// Ends the changes of a program that has left the bus, which may have been made.
   private func senderLeft(_ sender: String) {
-    watchedSenders.removeValue(forKey: sender)?()
-    let changes = changing.filter { $0.sender == sender }
+    let changes = announced.removeAll(by: sender)
     if changes.isEmpty { return }
-    changing.removeAll { $0.sender == sender }
     for change in changes { itemChanged(change.item, .announced) }
     for collection in observed.values { collection.changeEnds(nil, by: sender) }
   }
@@ -279,16 +247,13 @@ final class SignalLoop {
     } else {
       interruptAll()
     }
-    monitor.wake()
+    observations.wake()
   }
 
   /// The maximum number of items that are read one by one.
   ///
   /// If there are more, all items are read again.
   private static let mostSignals = 1_000
-
-  /// The maximum number of changes that one program is making, which sends fewer at the same time.
-  private static let mostChangesOfOne = 100
 
   private func collectionSignal(_ signal: BusSignal.Arrival) {
     guard signal.arguments.isOfType("(o)") else { return }
@@ -297,28 +262,28 @@ final class SignalLoop {
     for collection in observed.values {
       collection.collectionMayHaveChanged(path, isThere: isThere)
     }
-    monitor.wake()
+    observations.wake()
   }
 
   // MARK: - Reading
 
   private func answer(
-    _ request: ChangeMonitor.Request, among requests: [ChangeMonitor.Request]
+    _ request: Observations.Request, among requests: [Observations.Request]
   ) async {
     let deadline = request.renewedDeadline
     do throws(SecretSession.OpeningFailure) {
       try await connect(until: deadline)
       try await findProvider(startingIt: true, until: deadline)
       let id = request.id
-      let new = ObservedCollection(request.collection, request.query) { [monitor] event in
-        monitor.report(event, to: id)
+      let new = ObservedCollection(request.collection, request.query) { [observations] event in
+        observations.report(event, to: id)
       }
       // Register the collection now, so that no signal is lost while its items are listed.
       observed[id] = new
-      for change in changing { new.changeBegins(change.item, by: change.sender) }
+      for change in announced.inProgress { new.changeBegins(change.item, by: change.sender) }
       do throws(DBusError) {
-        _ = try await read(new, deadline) { [monitor] in
-          monitor.extendWaits(for: requests)
+        _ = try await read(new, deadline) { [observations] in
+          observations.extendWaits(for: requests)
         }
       } catch {
         observed[id] = nil
@@ -330,9 +295,9 @@ final class SignalLoop {
     }
   }
 
-  /// Reads the collections that signals alone can't keep up to date.
+  /// Reads the collections for which signals are too little.
   ///
-  /// - Returns: `true` if there was something to read.
+  /// - Returns: `true` after something was read.
   private func resynchronize() async -> Bool {
     let waiting = observed.values.filter(\.needsReading)
     if waiting.isEmpty { return false }

@@ -3,12 +3,15 @@
 #if SecretService && Sealing && os(Linux)
 internal import KeyringRuntime
 public import KeyringSealing
-internal import KeyringStorage
 
 extension KeySource {
   /// Creates a source from the [Secret
   /// portal](https://flatpak.github.io/xdg-desktop-portal/docs/doc-org.freedesktop.portal.Secret.html),
   /// through which the desktop gives each sandboxed app a key of its own.
+  ///
+  /// ```swift
+  /// let storage = EncryptedFileStorage(at: "/home/user/.var/app/org.example/secrets", key: .secretPortal())
+  /// ```
   ///
   /// The key is in the user's keyring, which the user may have to unlock. A snap needs the plug `desktop`.
   ///

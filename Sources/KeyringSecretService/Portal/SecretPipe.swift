@@ -3,7 +3,6 @@
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
 internal import KeyringPlatform
-internal import KeyringStorage
 
 /// A pipe through which another program sends a secret.
 final class SecretPipe {
@@ -18,7 +17,7 @@ final class SecretPipe {
 
   /// Creates a pipe.
   ///
-  /// - Throws: `DBusError` if the process has too many open files.
+  /// - Throws: The error for too many open files of the process.
   init() throws(DBusError) {
     var ends: [Int32] = [-1, -1]
     var error: UnsafeMutablePointer<GError>?

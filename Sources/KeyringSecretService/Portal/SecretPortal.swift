@@ -3,7 +3,6 @@
 #if SecretService && Sealing && os(Linux)
 internal import KeyringRuntime
 internal import KeyringSealing
-internal import KeyringStorage
 
 /// A request for the secret that the Secret portal has for this app.
 ///
@@ -35,7 +34,7 @@ struct SecretPortal {
       .other, "The Secret portal's token couldn't be saved in \(tokenFile ?? "").")
   }
 
-  /// Returns the secret, or `nil` if there is a newer token than the one that was sent.
+  /// Returns the secret, or `nil` beside a newer token than the one that was sent.
   private func secret() async throws(SecureStorageError) -> Secret? {
     let token = try token()
     switch try await outcome(token) {
@@ -84,7 +83,7 @@ struct SecretPortal {
     }
   }
 
-  /// Returns the unique name of the portal, which the bus starts if it doesn't run.
+  /// Returns the unique name of the portal, which the bus may have to start.
   ///
   /// Any program can send signals in the name of another one to a connection that knows only that name.
   private func owner(
@@ -167,7 +166,7 @@ struct SecretPortal {
 
   /// Keeps a token, without which the portal might give another secret next time.
   ///
-  /// - Returns: `false` if there is a token that must not be replaced.
+  /// - Returns: `false` beside a token that must stay.
   private func keep(
     _ token: String, replacing: Bool
   ) throws(SecureStorageError) -> Bool {
@@ -191,7 +190,7 @@ struct SecretPortal {
 }
 
 extension DBusError {
-  /// Whether the receiver doesn't provide an interface.
+  /// `true` for an interface that the receiver lacks.
   fileprivate var isWithoutInterface: Bool {
     [
       "org.freedesktop.DBus.Error.UnknownInterface", "org.freedesktop.DBus.Error.UnknownMethod",

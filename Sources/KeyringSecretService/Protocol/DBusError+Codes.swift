@@ -2,7 +2,6 @@
 
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
-internal import KeyringStorage
 
 extension DBusError {
   /// The error code for a failure while connecting to the bus.
@@ -29,9 +28,9 @@ extension DBusError {
     }
   }
 
-  /// Whether the bus refused the user, whose ID is another one in a user namespace.
+  /// `true` for a bus that refused the user, whose ID is another one in a user namespace.
   ///
-  /// An ID that isn't mapped there can't even be sent.
+  /// Only an ID that is mapped there can even be sent.
   var refusesUser: Bool {
     bus != nil
       && (ioCode == G_IO_ERROR_INVALID_ARGUMENT
@@ -75,16 +74,16 @@ extension DBusError {
     }
   }
 
-  /// Whether the provider couldn't decrypt a secret with its session's key.
+  /// `true` for a secret that the provider can't decrypt with its session's key.
   var refusesSession: Bool { remoteName == Provider.errorOfUnusableSession }
 
-  /// Whether there was no program that could receive the message.
+  /// `true` for a message that no program could receive.
   var isWithoutReceiver: Bool {
     remoteName == "org.freedesktop.DBus.Error.ServiceUnknown"
       || remoteName == "org.freedesktop.DBus.Error.NameHasNoOwner"
   }
 
-  /// Returns `true` if the object of a message doesn't exist.
+  /// Returns `true` for a message to a missing object.
   ///
   /// Items and collections come and go.
   func isUnknownObject(of message: MethodCall) -> Bool {
@@ -92,10 +91,10 @@ extension DBusError {
     !message.isForService && remoteName.map(Provider.errorsOfMissingObjects.contains) == true
   }
 
-  /// Whether the provider rejected an argument.
+  /// `true` for an argument that the provider rejected.
   var isInvalidArgument: Bool { remoteName == "org.freedesktop.DBus.Error.InvalidArgs" }
 
-  /// Returns `true` if a message was refused because something was deleted or is locked.
+  /// Returns `true` for a message that was refused because of something deleted or locked.
   ///
   /// A closer look is needed then.
   func isRefusal(of message: MethodCall) -> Bool {

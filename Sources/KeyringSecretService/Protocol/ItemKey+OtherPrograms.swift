@@ -33,7 +33,7 @@ extension ItemKey {
     ItemKind.internetPassword.schema, "org.git.Password",
   ]
 
-  /// Returns `true` if an attribute beside those of the key makes no difference.
+  /// Returns `true` for an attribute that makes no difference beside those of the key.
   private func isHarmless(_ name: String, _ value: String) -> Bool {
     AttributeName.isReserved(name) || Self.harmlessNames.contains(name)
       // The login is the value of a credential.
@@ -42,7 +42,7 @@ extension ItemKey {
         && Self.harmlessValues[name]?.contains(value) == true
   }
 
-  /// Returns `true` if the key means an item of another program with these attributes.
+  /// Returns `true` for the attributes of another program's item that the key means.
   func means(itemOfAnotherProgram item: [String: String]) -> Bool {
     if let found = item[AttributeName.schema], !found.isEmpty, found != Self.genericSchema,
       found != schema, kind != .internetPassword || !Self.serverSchemas.contains(found)

@@ -41,10 +41,10 @@ final class MethodCall: Sendable {
 // MARK: - Service
 
 extension MethodCall {
-  /// Whether the message is for the service itself, which always exists.
+  /// `true` for a message to the service itself, which always exists.
   var isForService: Bool { object == Self.service }
 
-  /// Whether the message requests the secrets of items.
+  /// `true` for a request for secrets of items.
   var readsSecrets: Bool { isForService && method == Self.getSecrets }
 }
 
@@ -101,7 +101,7 @@ extension MethodCall {
       service, "org.freedesktop.DBus.Introspectable", "Introspect", [], answer: "(s)")
   }
 
-  /// Returns a call that finds the items of all collections, unlocked or not.
+  /// Returns a call that finds the items of all collections, locked and unlocked ones.
   static func searchAllItems() -> MethodCall {
     MethodCall(service, serviceInterface, searchItems, [.strings([:])], answer: "(aoao)")
   }
@@ -141,10 +141,10 @@ extension MethodCall {
   private static let setSecret = "SetSecret"
   private static let attributes = "Attributes"
 
-  /// Whether the message searches a collection.
+  /// `true` for a search in a collection.
   var isSearch: Bool { interface == Self.collectionInterface && method == Self.searchItems }
 
-  /// Returns a call that finds the items of a collection, locked or not, that have all these attributes.
+  /// Returns a call that finds the items of a collection, locked and unlocked ones, that have all these attributes.
   static func searchItems(
     in collection: ObjectPath, _ attributes: [String: String]
   ) -> MethodCall {
@@ -187,14 +187,14 @@ extension MethodCall {
 
   /// Returns a call that deletes an item.
   ///
-  /// The answer contains a prompt, or "/" if the item was deleted without one.
+  /// The answer contains a prompt, or "/" after an immediate deletion.
   static func delete(_ item: ObjectPath) -> MethodCall {
     MethodCall(item, itemInterface, "Delete", [], answer: "(o)")
   }
 
   /// Returns a call that deletes a collection.
   ///
-  /// The answer contains a prompt, or "/" if the collection was deleted without one.
+  /// The answer contains a prompt, or "/" after an immediate deletion.
   static func delete(collection: ObjectPath) -> MethodCall {
     MethodCall(collection, collectionInterface, "Delete", [], answer: "(o)")
   }
@@ -279,7 +279,7 @@ extension MethodCall {
     toBus("GetConnectionUnixProcessID", [.string(name)], answer: "(u)")
   }
 
-  /// Returns a call that makes the bus start the program that provides a name, if it knows one.
+  /// Returns a call that makes the bus start the program that provides a name.
   static func start(_ name: String) -> MethodCall {
     toBus("StartServiceByName", [.string(name), .unsigned32(0)], answer: "(u)")
   }

@@ -3,7 +3,6 @@
 #if SecretService && os(Linux)
 internal import KeyringPlatform
 internal import KeyringRuntime
-internal import KeyringStorage
 
 /// The file in which a provider keeps a collection.
 ///
@@ -21,7 +20,7 @@ struct CollectionFile: Equatable {
 
     init(_ one: UInt64, _ other: UInt64) { (earlier, later) = (min(one, other), max(one, other)) }
 
-    /// Whether a collection can be recognized by its times.
+    /// `true` for times by which a collection can be recognized.
     fileprivate var areKnown: Bool { later > 0 }
   }
 
@@ -37,7 +36,7 @@ struct CollectionFile: Equatable {
   let path: String
   let content: Content
   var times: Times?
-  /// The label of the collection, or `nil` if the file doesn't tell.
+  /// The label of the collection, or `nil` for a file that lacks it.
   var label: String?
   /// The time at which the file was changed or put in its place, in seconds since 1970.
   var changed: Double = 0
@@ -48,7 +47,7 @@ struct CollectionFile: Equatable {
     ///
     /// If that file exists already, the name of a new collection's file has a number at the end.
     let name: String
-    /// The times, or `nil` if the provider lists the collection and doesn't tell.
+    /// The times, or `nil` for a listed collection whose times are unknown.
     let times: Times?
 
     /// Creates an identity from the last element of a collection's path, and the collection's times.
@@ -73,7 +72,7 @@ struct CollectionFile: Equatable {
     }
   }
 
-  /// Returns `true` if this is the file of a collection.
+  /// Returns `true` for the collection whose file this is.
   func isOf(_ collection: Identity) -> Bool {
     guard collection.times?.areKnown == true, times == collection.times,
       name.hasPrefix(collection.name)
@@ -99,7 +98,7 @@ struct CollectionFile: Equatable {
     }
   }
 
-  /// Returns the file as it is now, if it's still that of the same collection.
+  /// Returns the file as it is now, or `nil` for the file of another collection.
   func refreshed() throws(FileFailure) -> CollectionFile? {
     try Self.file(at: path).flatMap { $0.times == times ? $0 : nil }
   }
@@ -140,7 +139,7 @@ extension CollectionFile {
     }
   }
 
-  /// Returns `true` if a collection may have taken the place of another one, whose file couldn't be read.
+  /// Returns `true` for a directory in which a collection may have taken the place of one with an unreadable file.
   static func mayHaveReplacements(in directory: String) throws(FileFailure) -> Bool {
     try !replacedNames(among: names(in: directory)).isEmpty
   }
@@ -245,7 +244,7 @@ extension CollectionFile {
 // MARK: - Text
 
 extension CollectionFile {
-  /// Returns `true` if a text file keeps a secret as it is.
+  /// Returns `true` for a secret that a text file keeps as it is.
   ///
   /// GLib (2.74 to 2.88) takes a backslash for an escape, and drops blanks at the start and a carriage return at
   /// the end. After a line break, it reads the rest of the secret as another line. If that isn't a valid one,

@@ -24,11 +24,11 @@ final class ReadQueue: Sendable {
 
   private struct Line {
     var travelling = 0
-    /// The batches that haven't started, in the order in which they will start.
+    /// The batches that wait, in the order in which they will start.
     var waiting: [Batch] = []
   }
 
-  /// The maximum number of concurrent batches of a route, without those that wait for the user.
+  /// The maximum number of concurrent batches of a route, apart from those that wait for the user.
   private static let mostTravelling = 2
   /// The maximum number of keys in a batch of several reads.
   private static let mostKeys = 1000
@@ -44,7 +44,7 @@ final class ReadQueue: Sendable {
   ///   - details: The details of the items to fetch.
   ///   - storage: The storage.
   /// - Returns: The found items, by key.
-  /// - Throws: `SecureStorageError` if one of the items can't be read, or may be hidden.
+  /// - Throws: The error of an item that is unreadable or may be hidden.
   nonisolated(nonsending) func items(
     for keys: [ItemKey], _ details: ItemQuery.Details, in storage: SecretServiceStorage
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
@@ -55,12 +55,9 @@ final class ReadQueue: Sendable {
     reads.add(1, ordering: .relaxed)
     defer { reads.subtract(1, ordering: .relaxed) }
     if mustStart { start(batch, on: route) }
-    let end = await wait(for: batch, until: deadline)
-    do throws(DBusError) {
-      try end.check()
-    } catch {
+    if let failure = await wait(for: batch, until: deadline).failure {
       leave(batch, on: route)
-      throw SecretSession.OpeningFailure(error).error(.read, of: storage, since: arrival)
+      throw SecretSession.OpeningFailure(failure).error(.read, of: storage, since: arrival)
     }
     switch batch.outcome.value ?? .success([:]) {
     case .success(let items):
@@ -139,7 +136,7 @@ final class ReadQueue: Sendable {
 
   /// Withdraws a read from its batch.
   ///
-  /// If no other read waits for the batch, the batch doesn't start, or is cancelled.
+  /// A batch that its last read leaves is cancelled, and maybe never starts.
   private func leave(_ batch: Batch, on route: Route) {
     let isLast = lines.withLock { lines in
       let isLast = batch.leave()
@@ -156,19 +153,17 @@ final class ReadQueue: Sendable {
 
   /// Finds items separately after their batch failed, perhaps because of another read's item.
   ///
-  /// The refusal is the batch's error if the user has declined to unlock something. The user isn't asked
-  /// again then, and a read whose item is still locked throws the same error.
+  /// The refusal is the batch's error after the user declined to unlock something. The user is spared another question
+  /// then, and a read whose item is still locked throws the same error.
   ///
-  /// The method isn't inlined. Otherwise each waiting read would take memory for it.
+  /// Inlined, it would cost each waiting read memory.
   @inline(never)
   private func retry(
     _ keys: [ItemKey], on route: Route, after refusal: SecureStorageError?
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     let deadline = Deadline(after: route.options.serviceTimeout)
-    do throws(DBusError) {
-      try await retries.take(until: deadline.end).check()
-    } catch {
-      throw SecretSession.OpeningFailure(error).error(.read, of: route.storage)
+    if let failure = await retries.take(until: deadline.end).failure {
+      throw SecretSession.OpeningFailure(failure).error(.read, of: route.storage)
     }
     defer { retries.giveBack() }
     var options = route.options
@@ -187,6 +182,30 @@ final class ReadQueue: Sendable {
   }
 }
 
+extension SecretServiceStorage {
+  /// Finds the items stored under keys.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys, without duplicates.
+  ///   - details: The details of the items to fetch.
+  ///   - whenAsking: A closure that is called with `true` when the user is asked, and with `false` when
+  ///     that is over.
+  ///   - whenRenewed: A closure that is called each time that answers renew the deadline.
+  /// - Returns: The found items, by key.
+  /// - Throws: The error of an item that is unreadable or may be hidden.
+  @concurrent func find(
+    _ keys: [ItemKey], _ details: ItemQuery.Details,
+    whenAsking: @escaping (Bool) -> Void = { _ in }, whenRenewed: @escaping () -> Void = {}
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    let questions = { options.collection.searches(for: keys) }
+    return try await perform(.read, prefetching: questions) {
+      (call) async throws(SecureStorageError) in
+      (call.whenAsking, call.whenRenewed) = (whenAsking, whenRenewed)
+      return try await ItemFinder(call).items(for: keys, details)
+    }
+  }
+}
+
 /// A batch of reads that are sent together.
 private final class Batch: Sendable {
   private struct State: Sendable {
@@ -194,7 +213,6 @@ private final class Batch: Sendable {
     var readers = 1
     var isShared = false
     var hasAsked = false
-    var isCancelled = false
     var task: Task<Void, Never>?
   }
 
@@ -207,10 +225,10 @@ private final class Batch: Sendable {
 
   var count: Int { state.withLock { $0.keys.count } }
 
-  /// Whether several reads have joined.
+  /// `true` after several reads joined.
   var isShared: Bool { state.withLock { $0.isShared } }
 
-  /// Whether the user was asked, which takes extra time.
+  /// `true` after a question to the user, which takes extra time.
   var hasAsked: Bool { state.withLock { $0.hasAsked } }
 
   func noteQuestion() { state.withLock { $0.hasAsked = true } }
@@ -225,16 +243,16 @@ private final class Batch: Sendable {
 
   func run(_ body: @escaping @Sendable () async -> Void) {
     let task = CallLoop.start(body)
-    let isCancelled = state.withLock { state in
+    let wasLeft = state.withLock { state in
       state.task = task
-      return state.isCancelled
+      return state.readers == 0
     }
-    if isCancelled { task.cancel() }
+    if wasLeft { task.cancel() }
   }
 
   /// Withdraws a read from the batch.
   ///
-  /// - Returns: `true` if it was the last one.
+  /// - Returns: `true` for the last one.
   func leave() -> Bool {
     state.withLock { state in
       state.readers -= 1
@@ -242,17 +260,12 @@ private final class Batch: Sendable {
     }
   }
 
-  func cancel() {
-    let task = state.withLock { state in
-      state.isCancelled = true
-      return state.task
-    }
-    task?.cancel()
-  }
+  /// Cancels a batch that every read has left.
+  func cancel() { state.withLock(\.task)?.cancel() }
 }
 
 extension SecureStorageError.Code {
-  /// Whether a single item may be the cause, rather than the connection or the provider.
+  /// `true` for an error that a single item may have caused, rather than the connection or the provider.
   fileprivate var mayBeAnItems: Bool {
     [.locked, .userCanceled, .wrongKey, .ambiguous, .undecodable, .invalidArgument, .other]
       .contains(self)

@@ -20,20 +20,10 @@ extension SecretServiceStorage: LockableStorage {
   /// The keyring may ask the user for its password. The error is `.locked` if the user can't be asked. With the
   /// interaction ``Interaction/terminal``, the default collection is created if there is none.
   public func unlockWithoutBlocking() async throws(SecureStorageError) {
-    try await perform(.unlock) { (call) async throws(SecureStorageError) in
-      do throws(SecureStorageError) {
-        let collection = try await call.lockableCollection()
-        if try await call.isLocked(collection) { try await call.unlock([collection]) }
-      } catch {
-        guard error.code == .noDefaultCollection, options.interaction == .terminal else {
-          throw error
-        }
-        try await call.newDefaultCollection()
-      }
-    }
+    try await unlock(with: nil)
   }
 
-  /// Returns `true` if the collection is locked.
+  /// Returns `true` for a locked collection.
   public func isLockedWithoutBlocking() async throws(SecureStorageError) -> Bool {
     try await perform(.read) { (call) async throws(SecureStorageError) in
       let collection =
@@ -45,6 +35,10 @@ extension SecretServiceStorage: LockableStorage {
 
 extension SecretServiceStorage: CollectionStorage {
   /// Returns the storage for a collection, with the other options of this storage.
+  ///
+  /// ```swift
+  /// let work = SecretServiceStorage(interaction: .never).collection(labeled: "Work")
+  /// ```
   public func collection(labeled label: String) -> SecretServiceStorage {
     var options = options
     options.collection = .named(label)
@@ -96,7 +90,7 @@ extension SecretServiceStorage: CollectionStorage {
     }
   }
 
-  /// Returns `true` if every program uses this collection: the default one, or the session's.
+  /// Returns `true` for a collection that every program uses: the default one, or the session's.
   public func isSharedCollectionWithoutBlocking() async throws(SecureStorageError) -> Bool {
     if options.collection.alias != nil { return true }
     return try await perform(.read) { (call) async throws(SecureStorageError) in

@@ -6,57 +6,58 @@ internal import KeyringRuntime
 internal import KeyringStorage
 
 extension SecretServiceStorage {
-  /// Waits until everything that was saved in the collection is on the disk, for example before you encrypt
-  /// something with a new key.
+  /// Waits for everything that was saved in the collection to be on the disk.
   ///
-  /// Some keyrings write only when no program has saved anything for some seconds, and then it takes a
-  /// minute or more. Read the secret afterwards, because a keyring that crashed meanwhile has lost it.
+  /// Call it before you encrypt something with a new secret. Then read the secret, because a keyring that has crashed
+  /// meanwhile has lost it.
   ///
-  /// - Throws: `.notObservable` if the keyring doesn't say when it writes, or another `SecureStorageError` if it can't
-  ///   be asked.
+  /// ```swift
+  /// let storage = SecretServiceStorage()
+  /// try storage.setPassword("s3cret", for: .password(service: "backups", account: "ada"))
+  /// try storage.waitUntilWritten()
+  /// ```
+  ///
+  /// Some keyrings write after some seconds in which all programs have saved nothing. Then the wait takes a minute or
+  /// more.
+  ///
+  /// - Throws: `.notObservable` from a keyring that hides its writes, or another `SecureStorageError`.
   public func waitUntilWritten() throws(SecureStorageError) {
-    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await waitForQuiet() }
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await waitUntilWritten()
+    }
   }
 
-  /// Waits until everything that was saved in the collection is on the disk, without blocking the task's thread.
+  /// Waits for everything that was saved in the collection to be on the disk, without blocking the task's thread.
   ///
-  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
+  /// - Throws: The errors of the synchronous overload, or `.canceled`.
   public nonisolated(nonsending) func waitUntilWritten() async throws(SecureStorageError) {
-    try await waitForQuiet()
-  }
-
-  private nonisolated(nonsending) func waitForQuiet() async throws(SecureStorageError) {
     while let rest = try await timeUntilWritten() {
       let end = await Waiter.wait(until: .now(plus: rest)) { _ in }
       if end != .timedOut { throw error(end, during: .save, "") }
     }
   }
 
-  /// Returns the time after which everything is on the disk unless something is saved, or `nil` if it is now.
+  /// Returns the time after which everything that is saved now is on the disk, or `nil` for no time.
   private nonisolated(nonsending) func timeUntilWritten() async throws(SecureStorageError)
     -> Duration?
   {
     try await perform(.save) { (call) async throws(SecureStorageError) in
+      func hiddenWrites() -> SecureStorageError {
+        call.failure(
+          .notObservable, "The keyring doesn't say when it writes to the disk.",
+          recoverySuggestion: "Keep what depends on the secret until the keyring was closed once.")
+      }
       if call.provider.writesBeforeAnswers { return nil }
-      guard let quietTime = call.provider.quietTime else { throw call.hiddenWrites() }
+      guard let quietTime = call.provider.quietTime else { throw hiddenWrites() }
       let answer = try await call.send([.modified(ofCollection: call.existingCollection())])[0]
       if call.wasQuiet(answer) { return nil }
       let age = answer?.property(ofType: "t").map {
         Date().timeIntervalSince1970 - Double($0.unsigned)
       }
       // If the clock was set back, the time of the last write is in the future.
-      guard let age, age > -60 else { throw call.hiddenWrites() }
+      guard let age, age > -60 else { throw hiddenWrites() }
       return max(.seconds(1), quietTime + .seconds(1) - .seconds(age))
     }
-  }
-}
-
-extension Operation {
-  /// Returns the error for a keyring whose writes can't be waited for.
-  fileprivate func hiddenWrites() -> SecureStorageError {
-    failure(
-      .notObservable, "The keyring doesn't say when it writes to the disk.",
-      recoverySuggestion: "Keep what depends on the secret until the keyring was closed once.")
   }
 }
 #endif

@@ -4,9 +4,9 @@
 public import KeyringStorage
 
 extension SecretServiceStorage: ObservableStorage {
-  /// A minute, or `nil` if the keyring in use is known to report every change.
+  /// A minute, or `nil` beside a keyring that reports every change.
   ///
-  /// The article "Observing changes" names the keyrings that don't.
+  /// The article "Observing changes" names the others.
   public var cacheLifetime: Duration? {
     SessionCache.shared.provider(at: options.busAddress)?.changesSilently == false
       ? nil : .cacheLifetime

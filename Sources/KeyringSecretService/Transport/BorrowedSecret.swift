@@ -2,7 +2,6 @@
 
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
-internal import KeyringStorage
 internal import Synchronization
 
 /// Secrets that libsecret reads in place.
@@ -43,9 +42,9 @@ enum BorrowedSecret {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Whether keyrings return the bytes unchanged if they're declared as text.
+  /// `true` for bytes that keyrings return unchanged as text.
   ///
-  /// Some keyrings corrupt bytes that are declared as text if they aren't text or contain a NUL. Some also
+  /// Some keyrings corrupt bytes that are declared as text, and are something else or contain a NUL. Some also
   /// remove a byte order mark.
   fileprivate var isText: Bool {
     let characters = baseAddress?.assumingMemoryBound(to: CChar.self)

@@ -4,27 +4,26 @@
 internal import CKeyringLibSecret
 internal import KeyringPlatform
 internal import KeyringRuntime
-internal import KeyringStorage
 
 /// The address of a bus, with the details for messages to people: the socket and its owner.
 struct BusAddress {
   let text: String
 
-  /// The path of the socket in the file system, or `nil` if the address names none.
+  /// The path of the socket in the file system, or `nil` for an address of another kind.
   var socket: String? {
     guard text.hasPrefix("unix:") else { return nil }
     let parts = text.dropFirst("unix:".count).split(whereSeparator: { $0 == "," || $0 == ";" })
     return parts.first { $0.hasPrefix("path=") }.map { String($0.dropFirst("path=".count)) }
   }
 
-  /// Whether the address, or one of several, leads over a network connection.
+  /// `true` for an address that leads over a network connection, or has one that does.
   ///
   /// D-Bus encrypts nothing, and proves the identity of neither side.
   var isOverNetwork: Bool {
     text.split(separator: ";").contains { $0.hasPrefix("tcp:") || $0.hasPrefix("nonce-tcp:") }
   }
 
-  /// The ID of the socket's owner, or `nil` if it's unknown or the user that this program runs as.
+  /// The ID of the socket's owner, or `nil` for an unknown one and for this program's user.
   ///
   /// A bus accepts only its own user.
   var foreignOwner: UInt32? {
@@ -32,7 +31,7 @@ struct BusAddress {
     return owner
   }
 
-  /// Returns the ID of a file's owner, or `nil` if there is no such file.
+  /// Returns the ID of a file's owner, or `nil` for a missing file.
   ///
   /// If only the owner may look for it, that is the owner of its directory.
   private static func owner(of path: String) -> UInt32? {
@@ -61,7 +60,7 @@ struct BusAddress {
     return BusAddress(text: String(cString: address))
   }
 
-  /// Whether the session bus is the one that starts with the user's login.
+  /// `true` for the session bus that starts with the user's login.
   ///
   /// A program on another bus may have a keyring with files of its own.
   static var isOfLogin: Bool {
@@ -70,13 +69,13 @@ struct BusAddress {
     return [directory, directoryOfUser].contains { $0.map { $0 + "/bus" } == socket }
   }
 
-  /// The directory of this user's bus, which a program of cron isn't told.
+  /// The directory of this user's bus, of which a program of cron has to hear elsewhere.
   private static var directoryOfUser: String { "/run/user/\(geteuid())" }
 
-  /// Returns what to do if there is no session bus at the known address, or none is known.
+  /// Returns what to do without a session bus at the known address, or without an address.
   ///
   /// - Parameter address: The known address.
-  /// - Returns: The suggestion, or `nil` if there is no other bus.
+  /// - Returns: The suggestion, or `nil` without another bus.
   static func suggestion(insteadOf address: BusAddress?) -> String? {
     let socket = directoryOfUser + "/bus"
     if address?.socket != socket, owner(of: socket) == geteuid() {

@@ -3,7 +3,6 @@
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
 internal import KeyringRuntime
-internal import KeyringStorage
 
 /// The signals that a subscription receives.
 struct BusSignal {
@@ -75,14 +74,14 @@ extension BusConnection {
   ///   - deadline: The deadline of the wait.
   ///   - ask: A closure that makes the program ask. It returns `false` if there will be no signal.
   ///   - isOver: A closure that is called every second, and returns `true` if there will be no signal.
-  /// - Returns: The arguments of the signal, or `nil` if there will be none.
-  /// - Throws: `DBusError` if the program leaves, the deadline passes, or one of the closures throws.
+  /// - Returns: The arguments of the signal, or `nil` for one that will never come.
+  /// - Throws: The error of a program that leaves, of a passed deadline, or of one of the closures.
   func arguments(
     of signal: BusSignal, until deadline: Deadline,
     after ask: () async throws(DBusError) -> Bool,
     unless isOver: () async throws(DBusError) -> Bool = { false }
   ) async throws(DBusError) -> Variant? {
-    /// The arguments, or `nil` if the program has left without an answer.
+    /// The arguments, or `nil` from a program that has left instead.
     let answer = SharedOutcome<Variant?>()
     let subscriptions = [
       subscribe(to: signal) { answer.settle($0.arguments) },

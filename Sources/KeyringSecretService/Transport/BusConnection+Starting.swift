@@ -2,7 +2,6 @@
 
 #if SecretService && os(Linux)
 internal import KeyringRuntime
-internal import KeyringStorage
 
 extension BusConnection {
   /// Runs a closure that needs the provider, and once again after the provider was started.
@@ -52,14 +51,14 @@ extension BusConnection {
 extension BusConnection {
   /// Recognizes the provider that is running by the other names that it owns.
   ///
-  /// If it has just started, it may not own them yet.
+  /// One that has just started may own them only later.
   ///
   /// - Parameters:
   ///   - deadline: The deadline of the call.
   ///   - onAnswer: A closure that runs when the bus has named the owner of the service, between the signals that
   ///     arrive before the answer and those that arrive after it.
   /// - Returns: The provider.
-  /// - Throws: `DBusError` if none is running.
+  /// - Throws: The failure of the bus to name one that runs.
   func provider(
     until deadline: Deadline, onAnswer: @escaping () -> Void
   ) async throws(DBusError) -> Provider {
@@ -82,8 +81,8 @@ extension BusConnection {
   /// Waits until a provider has its collections, and recognizes it by the other names that it owns by then.
   ///
   /// A provider that has just started may have no collections at first, or collections without items. It's ready
-  /// once the alias of its default collection is an object. That never happens if there is no default
-  /// collection, or if aliases are no objects.
+  /// as soon as the alias of its default collection is an object. That never happens without a default
+  /// collection, or where aliases are no objects.
   func readyProvider(
     _ found: Provider, until deadline: Deadline
   ) async throws(DBusError) -> Provider {
@@ -111,7 +110,7 @@ extension BusConnection {
     return provider
   }
 
-  /// The time to wait for each answer of a provider that may not be ready.
+  /// The time to wait for each answer of a provider that may be starting.
   private static let timeToAnswer = Duration.milliseconds(500)
 
   /// The time in which any provider has its collections.

@@ -3,7 +3,6 @@
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
 internal import KeyringRuntime
-internal import KeyringStorage
 internal import Synchronization
 
 /// A connection to a message bus that only this package uses.
@@ -41,7 +40,7 @@ final class BusConnection: Sendable {
   ///   - address: The address of the bus, or `nil` for the session bus.
   ///   - deadline: The deadline of the call.
   /// - Returns: The connection.
-  /// - Throws: `DBusError` if the connection can't be opened.
+  /// - Throws: The reason why the connection can't be opened.
   static func open(
     address: String?, until deadline: Deadline
   ) async throws(DBusError) -> BusConnection {
@@ -80,13 +79,13 @@ final class BusConnection: Sendable {
     return .object(adopting: OpaquePointer(stream))
   }
 
-  /// Whether the bus may soon refuse messages because it waits for too many answers.
+  /// `true` for a bus that waits for many answers, and may soon refuse messages.
   var isExhausted: Bool { unanswered.load(ordering: .relaxed) > Self.maxInFlight / 2 }
 
-  /// Whether the connection needn't be replaced with a new one.
+  /// `true` for a connection that can be used further.
   var isUsable: Bool { !isClosed && !isExhausted }
 
-  /// Whether the bus has closed the connection.
+  /// `true` after the bus closed the connection.
   var isClosed: Bool { g_dbus_connection_is_closed(reference.pointer) != 0 }
 
   /// Sends messages concurrently, and waits for all the answers.
@@ -102,7 +101,7 @@ final class BusConnection: Sendable {
   ///   - onFlight: A closure that receives the number of answered messages after each flight. No message
   ///     of this call is in progress at that time, so the closure may use the connection.
   /// - Returns: The answer to each message, or its failure.
-  /// - Throws: `DBusError` only if the deadline passes or the task is cancelled.
+  /// - Throws: Only the error of a passed deadline or a cancelled task.
   func send(
     _ messages: [MethodCall], to provider: String?, until deadline: Deadline,
     onAnswer: @escaping (Int) -> Void = { _ in }, onFlight: (Int) -> Void = { _ in }
@@ -141,7 +140,9 @@ final class BusConnection: Sendable {
     _ messages: ArraySlice<MethodCall>, to provider: String?, until deadline: Deadline,
     onAnswer: @escaping (Int) -> Void
   ) async throws(DBusError) -> [Result<Variant, DBusError>] {
-    try await flights.take(messages.count, until: deadline.end).check()
+    if let failure = await flights.take(messages.count, until: deadline.end).failure {
+      throw failure
+    }
     defer { flights.giveBack(messages.count) }
     let results = try await CallLoop.results(
       of: messages.map { starting($0, to: provider) }, until: deadline,
@@ -156,7 +157,7 @@ final class BusConnection: Sendable {
     cancellables.withLock { $0[cancellable.pointer] = count > 0 ? cancellable : nil }
   }
 
-  /// Returns a closure that sends a message to its receiver, or to another one if it names none.
+  /// Returns a closure that sends a message to its receiver, or by default to another one.
   ///
   /// The message can take descriptors along. The bus starts no program for it.
   func starting(
@@ -182,33 +183,27 @@ final class BusConnection: Sendable {
   /// - Parameters:
   ///   - result: The result of the call that ``starting(_:to:with:)`` has started.
   ///   - message: The message.
-  /// - Returns: The answer, or the failure if it's an error, has another type or is missing.
+  /// - Returns: The answer, or the failure of one that is an error, has another type or is missing.
   func answer(_ result: GLibReference, to message: MethodCall) -> Result<Variant, DBusError> {
     Result { () throws(DBusError) in
       let reply = try DBusError.check {
         g_dbus_connection_send_message_with_reply_finish(reference.pointer, result.pointer, &$0)
       }
       defer { g_object_unref(gpointer(reply)) }
-      return try body(of: reply, to: message)
+      var error: UnsafeMutablePointer<GError>?
+      if g_dbus_message_to_gerror(reply, &error) != 0 { throw DBusError(adopting: error) }
+      let body = g_dbus_message_get_body(reply).map { Variant(adopting: g_variant_ref($0)) }
+      let answer = body ?? .tuple([])
+      guard answer.isOfType(message.answer) else {
+        throw .otherType(answer, of: message.method, insteadOf: message.answer)
+      }
+      return answer
     }
-  }
-
-  private func body(
-    of reply: OpaquePointer, to message: MethodCall
-  ) throws(DBusError) -> Variant {
-    var error: UnsafeMutablePointer<GError>?
-    if g_dbus_message_to_gerror(reply, &error) != 0 { throw DBusError(adopting: error) }
-    let body = g_dbus_message_get_body(reply).map { Variant(adopting: g_variant_ref($0)) }
-    let answer = body ?? .tuple([])
-    guard answer.isOfType(message.answer) else {
-      throw .otherType(answer, of: message.method, insteadOf: message.answer)
-    }
-    return answer
   }
 }
 
 extension Result<Variant, DBusError> {
-  /// Whether there was no program that could receive the message.
+  /// `true` for a message that no program could receive.
   var isWithoutReceiver: Bool {
     if case .failure(let failure) = self { failure.isWithoutReceiver } else { false }
   }
@@ -236,7 +231,7 @@ extension MethodCall {
 // MARK: - Signals of this package
 
 extension BusConnection {
-  /// Sends this package's own signal for a step of a change that the provider doesn't signal.
+  /// Sends this package's own signal for a step of a change that the provider makes silently.
   ///
   /// The bus delivers it before the messages that are sent later. After the last step, the method waits until the
   /// signal has left the process, because the program may end right afterwards. It waits for one second at most. A

@@ -2,7 +2,6 @@
 
 #if SecretService && os(Linux)
 internal import KeyringRuntime
-internal import KeyringStorage
 
 extension SecretSession {
   /// The cause of a failure to open a session, and the error code that it stands for.
@@ -11,9 +10,9 @@ extension SecretSession {
     let cause: DBusError
     let message: String?
     let recoverySuggestion: String?
-    /// Whether another keyring has taken the place of the last one.
+    /// `true` for a keyring that has taken the place of another one.
     ///
-    /// The caller has to hear of that, because the items of the last keyring aren't in the new one.
+    /// The caller has to hear of that, because the new keyring lacks the items of the last one.
     let isAnotherKeyring: Bool
 
     private init(
@@ -43,7 +42,7 @@ extension SecretSession {
 
     /// Creates a failure to connect to the bus.
     ///
-    /// It also stands for a bus that doesn't answer, and for a missing library. The keyring isn't at fault.
+    /// It also stands for a silent bus and for a missing library, which are no fault of the keyring.
     ///
     /// - Parameters:
     ///   - cause: The failure.
@@ -102,7 +101,7 @@ extension SecretSession {
     /// Creates a failure to find the provider, to start it or to open a session with it.
     ///
     /// Some buses report the same error for a name that no program provides and for a name whose program
-    /// they couldn't start. Only the list of activatable names distinguishes the two.
+    /// they failed to start. Only the list of activatable names distinguishes the two.
     convenience init(
       opening cause: DBusError, on connection: BusConnection, until deadline: Deadline
     ) async {
@@ -140,11 +139,7 @@ extension SharedOutcome<SecretSession.OpeningFailure?> {
   /// - Parameter deadline: The deadline of the wait.
   /// - Throws: The failure, or that of the wait.
   func check(until deadline: Deadline) async throws(SecretSession.OpeningFailure) {
-    do throws(DBusError) {
-      try await wait(until: deadline.end).check()
-    } catch {
-      throw SecretSession.OpeningFailure(error)
-    }
+    if let failure = await wait(until: deadline.end).failure { throw .init(failure) }
     if case .some(let failure?) = value { throw failure }
   }
 }

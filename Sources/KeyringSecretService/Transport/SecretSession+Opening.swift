@@ -2,7 +2,6 @@
 
 #if SecretService && os(Linux)
 internal import CKeyringLibSecret
-internal import KeyringStorage
 
 extension SecretSession {
   /// Connects to the bus, starts the provider if necessary, and opens a session with it.
@@ -14,7 +13,7 @@ extension SecretSession {
   ///   - deadline: The deadline of the call.
   /// - Returns: The session and the answers. The answers are `nil` unless the provider has answered every
   ///   question.
-  /// - Throws: `OpeningFailure` if no session can be opened.
+  /// - Throws: The reason why no session can be opened.
   static func open(
     address: String?, asking questions: [MethodCall], until deadline: Deadline
   ) async throws(OpeningFailure) -> (session: SecretSession, answers: [Variant]?) {
@@ -78,7 +77,7 @@ extension SecretSession {
   ///
   /// Some providers refuse a key that begins with a zero byte, which is about one in 256.
   ///
-  /// - Returns: The answers that aren't errors.
+  /// - Returns: The answers other than errors.
   /// - Throws: `DBusError.providerHasQuit` if the provider is another one by now, or none.
   private static func openSession(
     of service: GLibReference, with provider: Provider, on connection: BusConnection,
@@ -130,7 +129,7 @@ extension SecretSession {
     _ = try DBusError.check { body(&$0) != 0 ? true : nil }
   }
 
-  /// Returns the unique name of the service's provider, or `nil` if there is none.
+  /// Returns the unique name of the service's provider, or `nil`.
   private static func owner(of service: GLibReference) -> String? {
     guard let owner = g_dbus_proxy_get_name_owner(UnsafeMutablePointer(service.pointer)) else {
       return nil

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import KeyringStorage
 
 extension SecretSession {
   /// The outcome of a prompt.
   enum PromptOutcome {
     case completed(Variant)
     case dismissed
-    /// The provider couldn't show the prompt, or had no answer.
+    /// The provider failed to show the prompt, or to answer.
     case failed(DBusError)
   }
 
@@ -18,10 +17,10 @@ extension SecretSession {
   ///
   /// - Parameters:
   ///   - prompt: The prompt.
-  ///   - collections: The collections that the prompt unlocks, if there is nothing else that it does.
+  ///   - collections: The collections that the prompt unlocks, for a prompt that does only that.
   ///   - deadline: The deadline of the call.
-  /// - Returns: The outcome, or `nil` if the prompt doesn't exist.
-  /// - Throws: `DBusError` if the provider leaves or the deadline passes.
+  /// - Returns: The outcome, or `nil` for a missing prompt.
+  /// - Throws: The error of a provider that leaves, or of a passed deadline.
   func show(
     _ prompt: ObjectPath, unlocking collections: [ObjectPath] = [], until deadline: Deadline
   ) async throws(DBusError) -> PromptOutcome? {
@@ -59,7 +58,7 @@ extension SecretSession {
     return arguments.child(0).bool ? .dismissed : .completed(arguments.child(1).child(0))
   }
 
-  /// The time in which a provider that doesn't wait for the user shows a prompt.
+  /// The time in which a provider shows a prompt, apart from one that waits for the user.
   private static let timeToShowPrompt = Duration.milliseconds(500)
 
   private func areUnlocked(
@@ -70,9 +69,9 @@ extension SecretSession {
     return answers.allSatisfy { (try? $0.get())?.property(ofType: "b")?.bool == false }
   }
 
-  /// Returns `true` if the user can't have seen a prompt that was dismissed.
+  /// Returns `true` for a dismissed prompt that the user can't have seen.
   ///
-  /// That's so if the program that shows the provider's prompts isn't running.
+  /// That's so with a missing program for the provider's prompts.
   func isPrompterMissing(until deadline: Deadline) async throws(DBusError) -> Bool {
     guard let prompter = provider.prompter else { return false }
     let owner = try await connection.send([.owner(of: prompter)], to: nil, until: deadline)[0]

@@ -6,11 +6,17 @@ internal import KeyringRuntime
 internal import KeyringStorage
 internal import Synchronization
 
+/// The key of an item, and the collection that it's in.
+struct ItemLocation: Hashable {
+  let collection: SecretServiceStorage.Collection
+  let key: ItemKey
+}
+
 /// A connection to the bus and an encrypted session with the provider on it.
 ///
 /// A session serves any number of threads. If the bus or the provider is lost, the session is lost too, and
 /// every message fails. A new session is opened then. Messages go to the provider's unique name. They never
-/// reach a provider that has since taken over the service's name and doesn't know the session.
+/// reach a provider that has since taken over the service's name, to which the session is unknown.
 final class SecretSession: Sendable {
   let connection: BusConnection
   private let service: GLibReference
@@ -31,7 +37,7 @@ final class SecretSession: Sendable {
   let chosenCollection = Mutex<ObjectPath?>(nil)
   /// The files in which the provider keeps collections, as they were last seen.
   let collectionFiles = Mutex<[ObjectPath: CollectionFile]>([:])
-  /// The collections of which it's known that no other one has their items.
+  /// The collections that are known to be the only ones with their items.
   let confirmed = RecentValues<SecretServiceStorage.Collection, Bool>()
   /// The open requests to unlock something, by the kind of the question and the objects that they unlock.
   let unlockings = Mutex<
@@ -45,7 +51,7 @@ final class SecretSession: Sendable {
 
   /// Creates a session from libsecret's service object.
   ///
-  /// The initializer fails if the object has no session.
+  /// The initializer fails for an object without a session.
   ///
   /// - Parameters:
   ///   - connection: The connection to the bus.
@@ -68,7 +74,7 @@ final class SecretSession: Sendable {
       .map { String(cString: $0) }
   }
 
-  /// Whether secrets are encrypted on the bus.
+  /// `true` for a session that encrypts secrets on the bus.
   var isEncrypted: Bool { algorithm.map { $0 != "plain" } ?? false }
 }
 
@@ -85,7 +91,7 @@ extension SecretSession {
 
   /// Decrypts a secret of type `(oayays)`.
   ///
-  /// - Returns: The secret, or `nil` if it isn't encrypted for this session.
+  /// - Returns: The secret, or `nil` for one that is encrypted for another session.
   func decode(_ encoded: Variant) -> Secret? {
     let value = secret_service_decode_dbus_secret(
       UnsafeMutablePointer(service.pointer), encoded.pointer)
@@ -97,6 +103,40 @@ extension SecretSession {
     // libsecret 0.20.5 overwrites only memory that it could lock. If it can't lock memory, it uses malloc.
     defer { bytes.zeroize() }
     return Secret(copying: UnsafeRawBufferPointer(bytes))
+  }
+}
+
+// MARK: - Requests to unlock
+
+extension SecretSession {
+  /// The outcome of a request to unlock objects.
+  enum Unlocking: Sendable {
+    case unlocked
+    case refused(SecureStorageError)
+    /// The error of a prompt that was still open at the end of the call that asked.
+    case unanswered(SecureStorageError, after: Duration)
+    /// An unknown outcome, for example because the call that asked ran out of time.
+    case abandoned
+  }
+
+  /// Returns the open request that unlocks these objects by the same kind of question, or a new one.
+  func unlocking(
+    _ objects: [ObjectPath], _ interaction: SecretServiceStorage.Interaction
+  ) -> (unlocking: SharedOutcome<Unlocking>, isMine: Bool) {
+    unlockings.withLock { unlockings in
+      if let known = unlockings[interaction]?[Set(objects)] { return (known, false) }
+      let new = SharedOutcome<Unlocking>()
+      unlockings[interaction, default: [:]][Set(objects)] = new
+      return (new, true)
+    }
+  }
+
+  func settle(
+    _ unlocking: SharedOutcome<Unlocking>, of objects: [ObjectPath],
+    _ interaction: SecretServiceStorage.Interaction, _ value: Unlocking
+  ) {
+    unlockings.withLock { $0[interaction]?[Set(objects)] = nil }
+    unlocking.settle(value)
   }
 }
 #endif

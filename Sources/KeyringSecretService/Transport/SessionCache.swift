@@ -2,7 +2,6 @@
 
 #if SecretService && os(Linux)
 internal import KeyringRuntime
-internal import KeyringStorage
 internal import Synchronization
 
 /// The sessions of this process, one for each bus.
@@ -14,7 +13,7 @@ final class SessionCache: Sendable {
 
   typealias Answer = (session: SecretSession, answers: [Variant]?, isNew: Bool)
 
-  /// The outcome of opening a session: the failure, or `nil` if there is none.
+  /// The outcome of opening a session: the failure, or `nil`.
   ///
   /// It's also `nil` if the failure concerns only the call that tried.
   private typealias Opening = SharedOutcome<SecretSession.OpeningFailure?>
@@ -39,7 +38,7 @@ final class SessionCache: Sendable {
   ///   - deadline: The deadline of the call.
   /// - Returns: The session, the answers if the questions were sent and all of them were answered, and whether this
   ///   call has opened the session. Otherwise, it may have been lost since it was last used.
-  /// - Throws: `SecretSession.OpeningFailure` if no session can be opened.
+  /// - Throws: The reason why no session can be opened.
   func session(
     at address: String?, asking questions: () -> [MethodCall], until deadline: Deadline
   ) async throws(SecretSession.OpeningFailure) -> Answer {
@@ -97,7 +96,7 @@ final class SessionCache: Sendable {
     }
   }
 
-  /// Returns the provider of the open session on a bus, or `nil` if there is none.
+  /// Returns the provider of the open session on a bus, or `nil`.
   func provider(at address: String?) -> Provider? {
     state.withLock { $0.sessions[address]?.provider }
   }
@@ -118,7 +117,7 @@ final class SessionCache: Sendable {
   /// - Parameters:
   ///   - address: The address of the bus, or `nil` for the session bus.
   ///   - start: The start of the call, in microseconds of the monotonic clock.
-  /// - Returns: The name of the keyring if it was already silent before this call, or `nil` otherwise. Calls at
+  /// - Returns: The name of a keyring that was silent before this call, or `nil` for another one. Calls at
   ///   the same time notice one silence.
   func noteSilence(at address: String?, since start: Int64) -> String? {
     let first = silences.withLock { silences in
