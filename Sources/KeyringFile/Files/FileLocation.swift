@@ -70,6 +70,9 @@ struct FileLocation: Sendable {
     return bytes
   }
 
+  /// Takes the lock of the writers, or returns `nil` if another one has it.
+  func lock() throws(FileFailure) -> FileLock? { try FileLock(at: lockPath, for: path) }
+
   /// Replaces the content of the file while the lock is held.
   ///
   /// - Returns: The new file, or `nil` if the lock was lost in the meantime and nothing changed. The new

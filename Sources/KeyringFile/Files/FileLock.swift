@@ -14,10 +14,15 @@ struct FileLock {
   private let path: String
 
   /// Takes the lock, or returns `nil` if another writer has it.
-  init?(taking place: FileLocation) throws(FileFailure) {
-    path = place.lockPath
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file that writers lock.
+  ///   - content: The path of the file that they write.
+  /// - Throws: `FileFailure` if the file can't be locked.
+  init?(at path: String, for content: String) throws(FileFailure) {
+    self.path = path
     do throws(FileFailure) {
-      file = try Self.open(path, for: place.path)
+      file = try Self.open(path, for: content)
       if flock(file.descriptor, LOCK_EX | LOCK_NB) != 0 {
         if errno == EWOULDBLOCK || errno == EINTR { return nil }
         throw FileFailure("can't be locked for writing")

@@ -220,7 +220,7 @@ final class EncryptedFile: Sendable {
   ) throws(SecureStorageError) -> Result {
     try translating(place.directory.make())
     return try FileDeadline(timeout).wait { () throws(SecureStorageError) -> Result? in
-      let lock = try translating(FileLock(taking: place))
+      let lock = try translating(place.lock())
       guard let lock else { return nil }
       // On NFS, the path may be resolved from a cache until the file there is opened.
       _ = try translating(place.open())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Sealing && os(Linux)
+internal import KeyringRuntime
 internal import KeyringStorage
 
 extension KeySource {
@@ -51,6 +52,35 @@ extension KeyRequest {
         recoverySuggestion: "Run the command by hand, and read its output.")
     }
     return end.output
+  }
+}
+
+extension KeyProgram {
+  /// Runs the program until it exits.
+  ///
+  /// If the task is cancelled, a signal ends the program.
+  func run(for request: KeyRequest) async throws(SecureStorageError) -> End {
+    try await BlockingPool.run(on: .ofQuestions, orThrow: request.error(.canceled)) {
+      () throws(SecureStorageError) in
+      do throws(FileFailure) {
+        let child = try ChildProcess(self)
+        guard let signal = Cancellation.current else { return try child.read() }
+        let end = try signal.onCancel({ child.end() }, while: child.read)
+        if !signal.isCancelled { return end }
+      } catch {
+        if !Cancellation.isCurrentCancelled { throw failure(error, request) }
+      }
+      throw request.error(.canceled)
+    }
+  }
+
+  private func failure(_ cause: FileFailure, _ request: KeyRequest) -> SecureStorageError {
+    let command = words.first.map { "command \($0)" } ?? "command"
+    let isMissing = cause.isMissing || cause.code == .accessDenied
+    return request.error(
+      .other, "The \(command) \(cause.problem).",
+      recoverySuggestion: isMissing ? "Install it, or correct its name." : nil,
+      underlying: cause.underlying)
   }
 }
 #endif
