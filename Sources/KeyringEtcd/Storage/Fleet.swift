@@ -8,9 +8,9 @@ final class Fleet: Sendable {
   let settings: FleetSettings
   let connection: FleetConnection
   let keys: FleetKeys
-  let items: KnownItems
-  let writes: WriteRecords
-  let watches: ItemWatches
+  let items = KnownItems()
+  let writes = WriteRecords()
+  let watches = ItemWatches()
 
   /// Creates the state of a storage before its first use.
   ///
@@ -19,10 +19,8 @@ final class Fleet: Sendable {
   ///   - source: The source of the key.
   ///   - transport: The way to send requests, or `nil` for the JSON gateway.
   init(_ settings: FleetSettings, _ source: KeySource, transport: (any EtcdTransport)? = nil) {
-    let (items, writes, watches) = (KnownItems(), WriteRecords(), ItemWatches())
     self.settings = settings
     keys = FleetKeys(source, settings)
-    (self.items, self.writes, self.watches) = (items, writes, watches)
     // In another history, the same revisions are those of other changes.
     connection = FleetConnection(settings, transport) { [weak items, weak writes, weak watches] in
       items?.forgetHistory()

@@ -12,12 +12,6 @@ final class KnownItems: Sendable {
   struct Item: Sendable {
     let record: ItemRecord
     let revision: Int64
-
-    init(_ item: FleetItem) { self.init(record: item.record, revision: item.revision) }
-
-    init(record: ItemRecord, revision: Int64) {
-      (self.record, self.revision) = (record, revision)
-    }
   }
 
   /// The items that were used last.
@@ -75,5 +69,9 @@ final class KnownItems: Sendable {
     used.removeAll()
     reported.withLock { $0.forgetHistory() }
   }
+}
+
+extension KnownItems.Item {
+  init(_ item: FleetItem) { self.init(record: item.record, revision: item.revision) }
 }
 #endif
