@@ -60,8 +60,8 @@ extension EtcdClient {
 
   /// Asks a node every five seconds for the first key of each range, or of each of the first 100 ranges.
   ///
-  /// A node that is stopped or cut off is silent, and a watch goes on after the user lost the right to it. To answer, the node must reach the others: one whose disk hangs would still answer
-  /// what it knows (etcd issue 13527).
+  /// A node that is stopped or cut off is silent, and a watch goes on after the user lost the right to it. To
+  /// answer, the node must reach the others: one whose disk hangs would still answer what it knows (etcd issue 13527).
   ///
   /// - Returns: `true` at the moment, after the event, after a change of the conditions, or for a new token; `false`
   ///   for a silent node, or for a user who has lost the right to read.

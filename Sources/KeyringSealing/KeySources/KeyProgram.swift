@@ -12,9 +12,9 @@ struct KeyProgram: Sendable {
   let words: [String]
   /// The input of the program, or `nil` for the input of this process, such as a terminal.
   var input: Secret?
-  /// Whether the program's messages become a part of an error.
+  /// `true` for a program whose messages become a part of an error.
   ///
-  /// Otherwise they're written to standard error, where the user can see questions.
+  /// The messages of any other one go to standard error, where the user can see questions.
   var keepsMessages = false
 
   /// The end of a program.

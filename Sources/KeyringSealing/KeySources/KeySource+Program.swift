@@ -7,11 +7,15 @@ internal import KeyringStorage
 extension KeySource {
   /// Creates a source from a command that prints the key.
   ///
+  /// ```swift
+  /// let key = KeySource.command(["vault", "read", "-field=key", "secret/example"])
+  /// ```
+  ///
   /// The command runs each time that the key is needed. It has the input, the error output and the
   /// environment of this program, so it can ask a question at the terminal. Everything that it prints to its
-  /// standard output is the key. If its exit status isn't 0, there is no key.
+  /// standard output is the key. Any exit status but 0 is an error.
   ///
-  /// The key is protected from everyone who can't run the command.
+  /// Everyone who can run the command has the key.
   ///
   /// - Parameter words: The name or path of the program, and its arguments. No shell reads them. The command
   ///   must print at least 32 bytes that can't be guessed, and the same bytes each time.
@@ -26,9 +30,9 @@ extension KeySource {
   ///
   /// The command runs each time that the passphrase is needed, for example `["pass", "show", "example"]`. It
   /// has the input, the error output and the environment of this program. A line break at the end of its
-  /// output isn't part of the passphrase. If its exit status isn't 0, there is no passphrase.
+  /// output isn't part of the passphrase. Any exit status but 0 is an error.
   ///
-  /// The passphrase is protected from everyone who can't run the command.
+  /// Everyone who can run the command has the passphrase.
   ///
   /// - Parameter words: The name or path of the program, and its arguments. No shell reads them.
   /// - Returns: The source.
@@ -56,9 +60,9 @@ extension KeyRequest {
 }
 
 extension KeyProgram {
-  /// Runs the program until it exits.
+  /// Runs the program to its end.
   ///
-  /// If the task is cancelled, a signal ends the program.
+  /// In a cancelled task, a signal ends the program.
   func run(for request: KeyRequest) async throws(SecureStorageError) -> End {
     try await BlockingPool.run(on: .ofQuestions, orThrow: request.error(.canceled)) {
       () throws(SecureStorageError) in
