@@ -2,7 +2,6 @@
 
 #if Etcd
 internal import KeyringCore
-internal import KeyringPlatform
 internal import KeyringRuntime
 internal import Synchronization
 

@@ -4,7 +4,6 @@
 internal import AsyncHTTPClient
 internal import KeyringPlatform
 internal import KeyringRuntime
-internal import KeyringStorage
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
-internal import KeyringRuntime
 public import KeyringStorage
 
 extension EtcdStorage: ObservableStorage {

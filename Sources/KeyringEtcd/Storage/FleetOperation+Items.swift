@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
-internal import KeyringRuntime
 internal import KeyringSealing
 internal import KeyringStorage
 

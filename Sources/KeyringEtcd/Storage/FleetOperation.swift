@@ -2,7 +2,6 @@
 
 #if Etcd
 internal import KeyringRuntime
-internal import KeyringSealing
 internal import KeyringStorage
 internal import Synchronization
 
