@@ -7,9 +7,9 @@ extension AppleKeychainStorage {
     case whenUnlocked
     /// Access from the first unlock after a restart on.
     case afterFirstUnlock
-    /// Access while the device is unlocked, and never on another device.
+    /// Access while the device is unlocked, and only on this device.
     case whenUnlockedThisDeviceOnly
-    /// Access from the first unlock after a restart on, and never on another device.
+    /// Access from the first unlock after a restart on, and only on this device.
     case afterFirstUnlockThisDeviceOnly
     /// Access while the device is unlocked, and only as long as it has a passcode.
     case whenPasscodeSetThisDeviceOnly
@@ -28,6 +28,10 @@ extension AppleKeychainStorage {
   }
 
   /// The confirmation that each use of an item needs, some of Apple's `SecAccessControlCreateFlags`.
+  ///
+  /// ```swift
+  /// let control: AppleKeychainStorage.AccessControl = [.biometryAny, .or, .devicePasscode]
+  /// ```
   public struct AccessControl: OptionSet, Sendable, Hashable {
     /// The bits of the set.
     public let rawValue: UInt

@@ -2,6 +2,11 @@
 
 extension AppleKeychainStorage {
   /// One of Apple's keychains, and the options for the items in it.
+  ///
+  /// ```swift
+  /// let keychain = AppleKeychainStorage.Keychain.dataProtection(
+  ///   accessGroup: "TEAM1234.org.example.app", accessibility: .whenUnlocked)
+  /// ```
   public struct Keychain: Sendable, Hashable {
     let isFileBased: Bool
     let accessGroup: String?
@@ -43,9 +48,9 @@ extension AppleKeychainStorage {
         interaction: interaction)
     }
 
-    /// The user's keychain in a file, for programs on macOS that have no entitlement.
+    /// The user's keychain in a file, for programs on macOS that lack an entitlement.
     ///
-    /// The system decides by itself when it asks the user.
+    /// The system itself decides on questions to the user.
     @available(iOS, unavailable)
     @available(macCatalyst, unavailable)
     @available(tvOS, unavailable)

@@ -18,7 +18,7 @@ public struct AppleKeychainStorage: BlockingStorage {
 
   /// Creates a storage.
   ///
-  /// Nothing is looked up until you use the storage. It never uses another keychain than this one.
+  /// The first use looks up the keychain. The storage uses only this one.
   ///
   /// - Parameter keychain: The keychain that has the items.
   public init(_ keychain: Keychain = .dataProtection()) {

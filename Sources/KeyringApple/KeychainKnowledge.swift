@@ -11,7 +11,7 @@ final class KeychainKnowledge: Sendable {
 
   private let state = Mutex(State())
 
-  /// Whether the keychain has shown that the program may use it.
+  /// `true` after the keychain has shown that the program may use it.
   var isEntitled: Bool {
     get { state.withLock { $0.isEntitled } }
     set { state.withLock { $0.isEntitled = newValue } }

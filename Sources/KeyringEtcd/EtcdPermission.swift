@@ -3,11 +3,15 @@
 #if Etcd
 /// A permission to grant to a role of the cluster.
 ///
-/// For each permission, run `etcdctl role grant-permission --prefix ROLE`, followed by its description.
+/// ```swift
+/// for permission in try await storage.permissions(for: .password(service: "mail", account: "me")) {
+///   print("etcdctl role grant-permission --prefix mail \(permission)")
+/// }
+/// ```
 public struct EtcdPermission: Hashable, Sendable, CustomStringConvertible {
   /// The prefix of the keys in etcd's database.
   public let prefix: String
-  /// Whether the role may change the keys.
+  /// `true` for a role that may change the keys.
   public let isWritable: Bool
 
   /// The type of the permission and the prefix, for example "read /example/v1/keys/".

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The files that an app needs for encrypted connections to an etcd cluster, in the PEM format.
+///
+/// ```swift
+/// let tls = EtcdTLS(
+///   authorities: "/etc/example/authorities.pem", certificate: "/etc/example/program.pem",
+///   privateKey: "/etc/example/program.key")
+/// ```
 public struct EtcdTLS: Sendable {
   let authorities: String
   let certificate: String?
@@ -11,7 +17,7 @@ public struct EtcdTLS: Sendable {
   /// - Parameters:
   ///   - authorities: The path of the certificates that sign the certificates of the nodes.
   ///   - certificate: The path of the certificate of this program, followed by the certificates that sign it. It
-  ///     must not have a common name if the cluster has users, because etcd's gateway refuses it.
+  ///     must have an empty common name in a cluster with users, because etcd's gateway refuses others.
   ///   - privateKey: The path of the key of that certificate.
   public init(authorities: String, certificate: String, privateKey: String) {
     self.authorities = authorities
@@ -19,7 +25,7 @@ public struct EtcdTLS: Sendable {
     self.privateKey = privateKey
   }
 
-  /// Creates a description of connections on which this program has no certificate.
+  /// Creates a description of connections on which only the nodes have certificates.
   ///
   /// - Parameter authorities: The path of the certificates that sign the certificates of the nodes.
   public init(authorities: String) {

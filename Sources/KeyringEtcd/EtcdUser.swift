@@ -3,6 +3,10 @@
 public import KeyringCore
 
 /// A user of an etcd cluster.
+///
+/// ```swift
+/// let user = EtcdUser(name: "mail", password: try Secret.typed(atPrompt: "Password: "))
+/// ```
 public struct EtcdUser: Sendable {
   let name: String
   let password: Secret

@@ -7,23 +7,23 @@ public import KeyringStorage
 // These declarations give a helpful message to programs that use the module without its trait. The storage conforms, so
 // that the compiler says nothing else where a storage is expected.
 
-/// Unavailable: swift-keyring was built without the trait EncryptedFile.
+/// Unavailable: this build of swift-keyring lacks the trait EncryptedFile.
 @available(
   *, unavailable,
   message: "Turn on swift-keyring's trait in Package.swift: traits: [.defaults, \"EncryptedFile\"]"
 )
 public struct EncryptedFileStorage: ImmediateStorage, ObservableStorage {
-  /// Creates a storage; unavailable without the trait.
+  /// Creates a storage; needs the trait EncryptedFile.
   public init(at path: String, key: KeySource, timeout: Duration = .zero) {}
-  /// Changes the key; unavailable without the trait.
+  /// Changes the key; needs the trait EncryptedFile.
   public func changeKey(to key: KeySource) throws {}
-  /// Saves nothing; unavailable without the trait.
+  /// Saves an item; needs the trait EncryptedFile.
   public func save(_ item: SecureItem, mode: SaveMode) {}
-  /// Finds nothing; unavailable without the trait.
+  /// Finds items; needs the trait EncryptedFile.
   public func items(matching query: ItemQuery) -> [SecureItem] { [] }
-  /// Removes nothing; unavailable without the trait.
+  /// Removes items; needs the trait EncryptedFile.
   public func removeItems(matching query: ItemQuery) -> Int { 0 }
-  /// Observes nothing; unavailable without the trait.
+  /// Observes items; needs the trait EncryptedFile.
   public func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) -> StorageSubscription { fatalError() }

@@ -3,6 +3,13 @@
 public import KeyringStorage
 
 /// A storage's request for its key, which a ``KeySource`` answers.
+///
+/// ```swift
+/// let source = KeySource(named: "prompt") { (request) async throws(SecureStorageError) in
+///   let prompt = request.purpose == .creation ? "New key" : "Key"
+///   return try Secret.typed(atPrompt: "\(prompt) of the \(request.subject): ")
+/// }
+/// ```
 public struct KeyRequest: Sendable {
   /// The purpose of a key.
   public enum Purpose: Sendable {
@@ -10,12 +17,12 @@ public struct KeyRequest: Sendable {
     case opening
     /// A request to encrypt something for the first time.
     ///
-    /// If there is no key yet, the source may create one.
+    /// The source may create a missing key.
     case creation
-    /// A request to find out whether the key is available.
+    /// A request to look for the key.
     ///
-    /// The source must neither ask anyone nor unlock or create anything. It throws `.locked` if the key
-    /// isn't available without that, and `.keyNotFound` if there is no key and it can't create one.
+    /// The source must only look. For a key that it would have to ask for or unlock, it throws `.locked`, and for a
+    /// missing one that it can't create, `.keyNotFound`.
     case inspection
   }
 
@@ -30,15 +37,19 @@ public struct KeyRequest: Sendable {
     (self.purpose, self.subject, self.backendName) = (purpose, subject, backendName)
   }
 
-  /// Creates the error for a key that isn't available.
+  /// Creates the error for an unavailable key.
+  ///
+  /// ```swift
+  /// throw request.error(.keyNotFound, "The vault has no key for the \(request.subject).")
+  /// ```
   ///
   /// - Parameters:
   ///   - code: The code, such as `.keyNotFound`, `.locked` or `.accessDenied`.
   ///   - message: A sentence that tells people what went wrong. The default is the sentence of the code.
   ///   - recoverySuggestion: A sentence that tells people what they can do. The default is the sentence of
   ///     the code.
-  ///   - argument: The name of the refused argument, if the code is `.invalidArgument`.
-  ///   - underlying: The underlying error, if there is one.
+  ///   - argument: The name of the argument that `.invalidArgument` refuses.
+  ///   - underlying: The underlying error, or `nil`.
   /// - Returns: The error, which names the storage that asks for the key.
   public func error(
     _ code: SecureStorageError.Code, _ message: String? = nil, recoverySuggestion: String? = nil,
@@ -49,7 +60,7 @@ public struct KeyRequest: Sendable {
       recoverySuggestion: recoverySuggestion, argument: argument, underlying: underlying)
   }
 
-  /// Throws `.locked` if this is an inspection, because the source would have to ask for the key.
+  /// Throws `.locked` in an inspection, for a source that would have to ask for the key.
   func refuseInspection(of noun: String = "key") throws(SecureStorageError) {
     if purpose == .inspection {
       throw error(.locked, "The \(noun) of the \(subject) can't be asked for now.")

@@ -5,10 +5,9 @@ public import KeyringStorage
 
 /// A source of the key that a storage encrypts its items with.
 ///
-/// The storage asks for the key when it's first used, and again when another process has changed the key.
+/// The storage asks for the key at its first use, and again after another process has changed the key.
 ///
-/// A key can also come from a place that this package doesn't know, such as a TPM or a key management
-/// service. In that case, create a source with a closure of your own:
+/// For a key from any other place, such as a key management service, create a source with a closure of your own:
 ///
 /// ```swift
 /// let source = KeySource(named: "vault") { (request) async throws(SecureStorageError) in
@@ -20,10 +19,10 @@ public import KeyringStorage
 /// }
 /// ```
 public struct KeySource: Sendable {
-  /// A closure that returns a key, or throws an error if the key isn't available.
+  /// A closure that returns a key, or throws the error for a missing one.
   ///
-  /// With `await`, a storage may call it on a thread of its own. There it has none of the task's values, such
-  /// as the storage of `withSecureStorage`. Capture what it needs.
+  /// With `await`, a storage may call it on a thread of its own. There it lacks the task's values, such as the
+  /// storage of `withSecureStorage`. Capture what it needs.
   public typealias Reading = @Sendable (KeyRequest) async throws(SecureStorageError) -> Secret
 
   /// The kind of a source, as stored with a wrapped key.
@@ -49,24 +48,24 @@ public struct KeySource: Sendable {
   /// The name of the source, for example "key file".
   public let name: String
   package let kind: Kind
-  /// The cost of deriving a key from the secret, or `nil` if the secret can't be guessed.
+  /// The cost of deriving a key from the secret, or `nil` for a random secret.
   package let cost: ScryptCost?
-  /// The storage that contains the key, if the source is a storage.
+  /// The storage that contains the key of such a source.
   package let storage: (any SecureStorage)?
-  /// Whether the source creates its key when something is first encrypted.
+  /// `true` for a source that creates its key for the first encryption.
   package let createsKey: Bool
-  /// The place that keeps the derived keys, if one was declared.
+  /// The declared place for derived keys.
   package var holder: KeyHolder?
   private let read: Reading
 
   /// Creates a source from a closure.
   ///
-  /// Several operations may call the closure at the same time. If it creates a key, it must return the same
-  /// key to each of them, and to other processes.
+  /// Several operations may call the closure at the same time. A closure that creates a key must return the same
+  /// one to each of them, and to other processes.
   ///
-  /// A synchronous operation blocks its thread until the closure returns. If the closure waits for the main
-  /// actor, for example to show a dialog, use the storage only with `await`. In the closure,
-  /// don't use the storage that asks: it waits for the closure.
+  /// A synchronous operation blocks its thread during the closure. With a closure that waits for the main actor,
+  /// for example to show a dialog, use the storage only with `await`. The closure must not use the storage that
+  /// asks, which waits for the closure.
   ///
   /// - Parameters:
   ///   - name: The name of the source, which error messages and diagnoses show.
@@ -77,6 +76,10 @@ public struct KeySource: Sendable {
   }
 
   /// Creates a source from a key that the program has.
+  ///
+  /// ```swift
+  /// let source = KeySource.key(Secret(bytes: keyFromTheVault))
+  /// ```
   ///
   /// The key is as safe as the place that the program gets it from.
   ///
@@ -95,9 +98,9 @@ public struct KeySource: Sendable {
     self.createsKey = createsKey
   }
 
-  /// Whether two processes may create different keys at the same time, of which one is lost.
+  /// `true` for a source in which two processes may create different keys at once, of which one is lost.
   ///
-  /// Such a key is created under the lock that keeps other processes away until it's in use.
+  /// Such a key is created under the lock that keeps other processes away.
   package var mayLoseNewKey: Bool { kind == .storage }
 
   /// Returns the passphrase or key of the source.
@@ -120,14 +123,14 @@ public struct KeySource: Sendable {
 
   /// The smallest number of bytes of a key.
   ///
-  /// A shorter key could be guessed, and these sources have no cost that slows down guessing.
+  /// A shorter key could be guessed, because scrypt doesn't slow down the guesses here.
   static let leastByteCount = 32
 }
 
 extension KeySource: CustomStringConvertible, CustomReflectable {
-  /// The name of the source, without the key.
+  /// The name of the source.
   public var description: String { name }
-  /// A mirror without children.
+  /// An empty mirror.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 #endif

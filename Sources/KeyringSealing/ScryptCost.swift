@@ -17,7 +17,7 @@ package struct ScryptCost: Sendable, Equatable {
     (self.logarithm, self.blockSize, self.parallelism) = (logarithm, blockSize, parallelism)
   }
 
-  /// Whether stored parameters may ask for this cost.
+  /// `true` for a cost that stored parameters may ask for.
   ///
   /// The limits are 256 MiB of memory and eight times the work of the standard cost.
   package var isAcceptable: Bool {

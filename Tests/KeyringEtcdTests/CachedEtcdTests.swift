@@ -228,7 +228,7 @@ import Testing
     try await storage.setPassword("first", for: key)
     let subscription = try await storage.observeWithoutBlocking(nil) { _ in }
     let items = try #require(Namespace(storage.fleet.settings.namespace)).items
-    let watch = storage.fleet.watch(EtcdRange(prefix: items))
+    let watch = storage.fleet.watches.watch(EtcdRange(prefix: items))
     #expect(!watch.isEmpty)
     subscription.cancel()
     #expect(await waitUntil { watch.isEmpty })

@@ -94,8 +94,8 @@ import Testing
     let storage = storage()
     let subscription = try await storage.observeWithoutBlocking(nil) { _ in }
     try await other.rotateDataKey()
-    let keys = try #require(other.fleet.currentKeys)
-    #expect(await waitUntil { storage.fleet.currentKeys?.conditions == keys.conditions })
+    let keys = try #require(other.fleet.keys.current)
+    #expect(await waitUntil { storage.fleet.keys.current?.conditions == keys.conditions })
     subscription.cancel()
   }
 
@@ -107,16 +107,16 @@ import Testing
     #expect(try await cached.password(for: key) == "first")
     let events = EventLog()
     let subscription = try await cached.observeWithoutBlocking(nil, events.append)
-    let old = try #require(other.fleet.currentKeys)
-    for change in try await old.addingDataKey(vault.source, other.fleet.keyRequest(.opening)) {
+    let old = try #require(other.fleet.keys.current)
+    for change in try await old.addingDataKey(vault.source, other.fleet.keys.request(.opening)) {
       try await cluster.put(change.key, try #require(change.value))
     }
     try await other.setPassword("second", for: key)
     events.wait(for: .changed(.replaced(key)))
     // The process has both keys, and the old one is removed.
     #expect(try await cached.password(for: key) == "second")
-    let both = try #require(other.fleet.currentKeys)
-    #expect(storage.fleet.currentKeys?.conditions == both.conditions)
+    let both = try #require(other.fleet.keys.current)
+    #expect(storage.fleet.keys.current?.conditions == both.conditions)
     for change in both.removingOlderDataKeys {
       if let value = change.value {
         try await cluster.put(change.key, value)
@@ -141,7 +141,7 @@ import Testing
     let events = EventLog()
     let subscription = try await cached.observeWithoutBlocking(nil, events.append)
     #expect(try await other.password(for: second) == nil)
-    let old = try #require(other.fleet.currentKeys)
+    let old = try #require(other.fleet.keys.current)
     try await other.rotateDataKey()
     let forged = FleetItem.forged(key, "forged")
     try await cluster.put(old.names.item(key), try old.seal(forged, old.names.item(key)))

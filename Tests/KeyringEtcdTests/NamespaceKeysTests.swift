@@ -34,14 +34,14 @@ import Testing
 
   private func values(_ prefix: EtcdKey) async throws -> [KeyValue] {
     let reply = try await cluster.call("/v3/kv/range", RangeRequest(prefix: prefix))
-    return try (JSONReader.read(reply) as RangeReply).values
+    return try RangeReply(json: reply).values
   }
 
   /// Begins to replace the data key, and doesn't finish.
   private func addDataKey() async throws {
-    let keys = try #require(storage.fleet.currentKeys)
+    let keys = try #require(storage.fleet.keys.current)
     let changes = try await keys.addingDataKey(
-      .keyFile(at: cluster.path("key")), storage.fleet.keyRequest(.opening))
+      .keyFile(at: cluster.path("key")), storage.fleet.keys.request(.opening))
     for change in changes { try await cluster.put(change.key, try #require(change.value)) }
   }
 
@@ -147,7 +147,7 @@ import Testing
     try #require(items.count == 2)
     try await cluster.put(items[0].key, items[1].value)
     try await cluster.put(items[1].key, items[0].value)
-    let place = try #require(storage.fleet.currentKeys).names.item(key)
+    let place = try #require(storage.fleet.keys.current).names.item(key)
     let error = await expect(.damaged, within: .atOnce) { _ = try await storage.password(for: key) }
     #expect(error?.message == "The value of \(place.path) isn't what was stored there.")
     await expect(.damaged) { _ = try await laterProcess().password(for: second) }
@@ -176,7 +176,7 @@ import Testing
 
   /// The value names the item that is asked for, so only its encryption tells that it belongs elsewhere.
   @Test func `a value that was encrypted for another place is damaged`() async throws {
-    let keys = try #require(storage.fleet.currentKeys)
+    let keys = try #require(storage.fleet.keys.current)
     let place = keys.names.item(key)
     let item = FleetItem.forged(key, "moved")
     let own = KeyValue(key: place, value: try keys.seal(item, place), revision: 1)
@@ -191,9 +191,9 @@ import Testing
 
   /// Each step of the decryption needs exactly the data that says where the encrypted part belongs.
   @Test func `everything that is encrypted is bound to its place`() async throws {
-    let keys = try #require(storage.fleet.currentKeys)
+    let keys = try #require(storage.fleet.keys.current)
     let namespaceID = keys.description.id
-    let request = storage.fleet.keyRequest(.opening)
+    let request = storage.fleet.keys.request(.opening)
     func binding(_ name: String) -> [UInt8] {
       namespaceID + Array("\(namespace.name)\0\(name)".utf8)
     }
@@ -210,7 +210,7 @@ import Testing
       wrappedKey.value.dropFirst(), authenticating: binding(keys.primary.id.hexadecimal), request)
 
     let value = try #require(try await values(keys.names.item(key)).first)
-    let header: [UInt8] = [NamespaceKeys.version] + keys.primary.id.bigEndianBytes
+    let header: [UInt8] = [Namespace.formatVersion] + keys.primary.id.bigEndianBytes
     #expect(Array(value.value.prefix(5)) == header)
     let content = try dataKey.open(
       value.value[5...], authenticating: header + namespaceID + Array(value.key.path.utf8))
@@ -221,7 +221,7 @@ import Testing
   /// Each service of the fleet has the keys, and may write in its own place.
   @Test func `an item with the key of another service is damaged`() async throws {
     let foreign = SecureItem(key: .password(service: "other", account: "account"))
-    let keys = try #require(storage.fleet.currentKeys)
+    let keys = try #require(storage.fleet.keys.current)
     let place = keys.names.item(key)
     let item = FleetItem.forged(foreign.key, "forged")
     try await cluster.put(place, try keys.seal(item, place))
@@ -235,7 +235,7 @@ import Testing
     let transport = FaultyTransport(try cluster.transport())
     let reader = cluster.storage(like: storage, transport)
     #expect(try await reader.password(for: key) == "first")
-    let keys = try #require(reader.fleet.currentKeys)
+    let keys = try #require(reader.fleet.keys.current)
     transport.redirect(keys.names.item(key), to: keys.names.item(second))
     await expect(.damaged) { _ = try await reader.password(for: key) }
     await expect(.damaged) { _ = try await reader.items(for: [key, second], details: .secret) }
@@ -303,7 +303,7 @@ import Testing
       #expect(error?.message.hasPrefix("The value of \(items[0].key.path) ") == true)
     }
     try await expectFinding("1 of 2 can't be read", in: laterProcess())
-    let dataKey = namespace.dataKey(try #require(storage.fleet.currentKeys).primary.id)
+    let dataKey = namespace.dataKey(try #require(storage.fleet.keys.current).primary.id)
     for place in [namespace.meta, namespace.primary, namespace.rootKey, dataKey] {
       let value = try #require(try await values(place).first)
       var bytes = value.value
@@ -344,7 +344,7 @@ import Testing
     let otherNamespace = try #require(Namespace(other.fleet.settings.namespace))
     let otherKeys = try await values(otherNamespace.keys)
     let foreign = try #require(otherKeys.first(where: { $0.key != otherNamespace.rootKey }))
-    let keys = try #require(storage.fleet.currentKeys)
+    let keys = try #require(storage.fleet.keys.current)
     try await cluster.put(namespace.dataKey(keys.primary.id), foreign.value)
     await expect(.damaged) { _ = try await laterProcess().password(for: key) }
     #expect(try await laterProcess().diagnose(writing: false).failure?.code == .damaged)
@@ -366,7 +366,7 @@ import Testing
     let new = try await dataKeys().map(\.key).first { !old.contains($0) }
     let rootValue = try #require(try await values(namespace.rootKey).first)
     let root = try #require(WrappedKey(rootValue.value.dropFirst()))
-    try await cluster.put(try #require(new), [NamespaceKeys.version] + root.box)
+    try await cluster.put(try #require(new), [Namespace.formatVersion] + root.box)
     await expectDamagedDataKeys()
   }
 
@@ -417,7 +417,7 @@ import Testing
   }
 
   @Test func `items whose data key goes missing during its replacement are damaged`() async throws {
-    let keys = try #require(storage.fleet.currentKeys)
+    let keys = try #require(storage.fleet.keys.current)
     // The items still have the old key.
     try await addDataKey()
     #expect(try await laterProcess().password(for: key) == "first")
@@ -611,7 +611,7 @@ import Testing
     await #expect(throws: SecureStorageError.self) { try await running.rotateDataKey() }
     let process = laterProcess()
     #expect(try await process.password(for: key) == "first")
-    let current = try #require(process.fleet.currentKeys)
+    let current = try #require(process.fleet.keys.current)
     let moved = try await values(namespace.items).count { current.isCurrent($0) }
     #expect((1..<152).contains(moved))
     #expect(try await dataKeys().count == 2)
@@ -627,7 +627,7 @@ import Testing
     try await addDataKey()
     let thief = laterProcess()
     try await thief.setPassword("second", for: key)
-    let stolen = try #require(thief.fleet.currentKeys)
+    let stolen = try #require(thief.fleet.keys.current)
     #expect(try await storage.rotateDataKey() == 2)
     for value in try await values(namespace.items) {
       #expect(throws: FleetItem.Damage.self) { try stolen.open(value) }

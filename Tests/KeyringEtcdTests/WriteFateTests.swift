@@ -196,7 +196,7 @@ import Testing
   /// Refuses the write as a full database does, and also as one that is processed again does.
   @Test(arguments: [false, true])
   func `a write that was fenced isn't reported as done`(isFull: Bool) async throws {
-    let keys = try #require(storage.fleet.currentKeys)
+    let keys = try #require(storage.fleet.keys.current)
     let (service, place) = (keys.names.service(of: key), keys.names.item(key))
     let id = [UInt8].random(FleetItem.writeIDByteCount)
     let record = Transaction.Step.put(
@@ -209,7 +209,7 @@ import Testing
           cause: .refused(GatewayError(code: 8, message: "mvcc: database space exceeded")))
       })
     }
-    let outcome = try? await storage.fleet.perform(.save) {
+    let outcome = try? await FleetOperation.perform(.save, on: storage.fleet) {
       (operation) throws(SecureStorageError) in
       try await operation.commit(
         [ConditionalChange(key: place, revision: 0, value: [1])], service: service, keys, id: id)
@@ -379,11 +379,11 @@ import Testing
     transport.fail()
     refuseWrites(GatewayError(code: 7, message: "etcdserver: permission denied"))
     #expect(try await storage.password(for: key) == "first")
-    let doubts = storage.fleet.doubts.withLock(\.count)
+    let doubts = storage.fleet.writes.doubts.count
     #expect(doubts == 1)
     try await cluster.revokeLeases()
     #expect(try await storage.password(for: key) == "first")
-    let isSettled = storage.fleet.doubts.withLock(\.isEmpty)
+    let isSettled = !storage.fleet.writes.hasDoubts
     #expect(isSettled)
   }
 

@@ -74,7 +74,7 @@ import Testing
     let storage = EncryptedFileStorage(
       at: path, key: .keyFile(at: path + ".key"), timeout: .milliseconds(50))
     try storage.setPassword("kept", for: .first)
-    let lock = try #require(try FileLock(taking: FileLocation(path)))
+    let lock = try #require(try FileLocation(path).lock())
     #expect(try code { try storage.setPassword("late", for: .first) } == .timedOut)
     // Reads, and changes that have no effect, don't wait.
     #expect(try storage.password(for: .first) == "kept")
@@ -268,7 +268,7 @@ import Testing
   /// Both writers use the same name until one of them notices the other.
   @Test func `the unfinished file of another writer stays`() throws {
     let place = FileLocation(path)
-    let lock = try #require(try FileLock(taking: place))
+    let lock = try #require(try place.lock())
     let unfinished = directory.path(".secrets.new")
     try [UInt8](repeating: 1, count: 8).withUnsafeBytes { bytes in
       let first = try FileReplacement(of: path, through: unfinished, with: bytes)
@@ -306,7 +306,7 @@ import Testing
   @Test func `a write that waits for another writer can be canceled`() async throws {
     let storage = storage
     try await storage.setPassword("kept", for: .first)
-    let lock = try #require(try FileLock(taking: FileLocation(path)))
+    let lock = try #require(try FileLocation(path).lock())
     let opened = try FileEvents(UInt32(IN_OPEN), of: path + ".lock")
     let task = Task { try await storage.setPassword("late", for: .first) }
     opened.wait()

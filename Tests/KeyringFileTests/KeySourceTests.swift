@@ -195,7 +195,7 @@ struct AccessControlEntry: Sendable {
   /// A writer that has its key still has all its time for other writers.
   @Test func `the time for the answer does not count as a wait for the lock`() throws {
     let timeout = Duration.seconds(3)
-    let held = Mutex(try FileLock(taking: FileLocation(directory.path("secrets"))))
+    let held = Mutex(try FileLocation(directory.path("secrets")).lock())
     let opened = try FileEvents(UInt32(IN_OPEN), of: directory.path("secrets.lock"))
     let storage = EncryptedFileStorage(
       at: directory.path("secrets"),

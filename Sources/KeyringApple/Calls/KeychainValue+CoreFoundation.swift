@@ -9,7 +9,7 @@ internal import KeyringApple
 #endif
 
 extension KeychainValue {
-  /// The value as an object, or `nil` if it's one of the Security framework.
+  /// The value as an object, or `nil` for one of the Security framework.
   var object: CFTypeRef? {
     switch self {
     // From UTF-16, because a byte order mark would be lost from UTF-8.
@@ -26,7 +26,7 @@ extension KeychainValue {
     }
   }
 
-  /// Creates a value from an object, or `nil` if the object has another type.
+  /// Creates a value from an object, or `nil` for an object of another type.
   init?(_ object: CFTypeRef) {
     switch CFGetTypeID(object) {
     case CFStringGetTypeID(): self = .text((cast(object) as CFString).swiftText)

@@ -12,12 +12,12 @@ enum KeychainAttributes {
     itemClass == .internetPassword ? .description : .generic
   }
 
-  /// The attributes of an internet password that has none, which is what users see without any.
+  /// The attributes of an internet password that has none, as users see them.
   private static let none = "Internet password"
 
   /// Returns the attributes that are in the entry.
   ///
-  /// A comment has an entry of its own, unless it's empty, because empty text may be dropped.
+  /// A comment has an entry of its own, but an empty one is listed, because empty text may be dropped.
   static func listed(_ attributes: [String: String]) -> [String: String] {
     attributes.filter { $0.key != AttributeName.comment || $0.value.isEmpty }
   }
@@ -33,7 +33,7 @@ enum KeychainAttributes {
     return .text(list.isEmpty ? none : KeychainText.stored(list: list))
   }
 
-  /// Returns the attributes of an item, or `nil` if its entry has something of another program.
+  /// Returns the attributes of an item, or `nil` for an entry of another program.
   ///
   /// - Parameters:
   ///   - found: The entries of the item.

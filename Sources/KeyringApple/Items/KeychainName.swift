@@ -7,7 +7,7 @@ internal import KeyringStorage
 /// Different keys have different entries. A key is that of an item only if it has the item's entries, so no two
 /// items have the same key.
 struct KeychainName {
-  /// The class and all the entries that tell items apart, without the access group.
+  /// The class and all the entries that tell items apart, except for the access group.
   private(set) var entries: KeychainDictionary = [:]
   private(set) var itemClass = KeychainConstant.genericPassword
   /// The access group, or `nil` for the storage's own group.
@@ -53,13 +53,13 @@ struct KeychainName {
 }
 
 extension ItemKey {
-  /// Finds the key of an item, or `nil` if no key has exactly these entries.
+  /// Finds the key of an item, or `nil` for entries that belong to no key.
   ///
   /// - Parameters:
   ///   - found: The entries of the item.
   ///   - itemClass: The class of the item.
   ///   - isFileBased: `true` for the keychain without access groups.
-  ///   - ownGroup: The access group that isn't named in keys.
+  ///   - ownGroup: The access group that keys leave out.
   init?(
     _ found: KeychainDictionary, of itemClass: KeychainConstant, isFileBased: Bool,
     ownGroup: String?

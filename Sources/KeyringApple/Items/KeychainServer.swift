@@ -29,7 +29,7 @@ struct KeychainServer {
     self.parts = parts
   }
 
-  /// Finds the parts of an item, or `nil` if one of them has no name here.
+  /// Finds the parts of an item, or `nil` for a part that has no name here.
   init?(_ found: KeychainDictionary, isFileBased: Bool) {
     var parts: [String: String] = [:]
     for (name, entry) in Self.texts {

@@ -18,7 +18,7 @@ enum KeychainText {
       ? textMark + text : text
   }
 
-  /// Returns a text from that of an attribute, or `nil` if no text is stored like this.
+  /// Returns a text from that of an attribute, or `nil` for one that isn't stored like this.
   static func text(_ stored: String) -> String? {
     let text =
       stored.utf8.starts(with: textMark.utf8)
@@ -31,7 +31,7 @@ enum KeychainText {
     mark + list.map(escaped).joined(separator: ",")
   }
 
-  /// Returns the texts of one with the mark, or `nil` if it isn't one.
+  /// Returns the texts of one with the mark, or `nil` for any other text.
   static func list(_ stored: String) -> [String]? {
     guard stored.utf8.starts(with: mark.utf8) else { return nil }
     let parts = stored.utf8.dropFirst(mark.utf8.count)

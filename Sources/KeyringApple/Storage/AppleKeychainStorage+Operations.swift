@@ -5,10 +5,15 @@ public import KeyringStorage
 extension AppleKeychainStorage {
   /// Stores an item under its key, in one call that changes all of its parts together.
   ///
+  /// ```swift
+  /// let key = ItemKey.password(service: "org.example.app", account: "authToken")
+  /// try storage.save(SecureItem(key: key, secret: Secret("s3cret")), mode: .addOrReplace)
+  /// ```
+  ///
   /// - Parameters:
   ///   - item: The item to store.
   ///   - mode: The save mode.
-  /// - Throws: The errors of every storage, `.noStorage` or `.accessDenied` without an entitlement, `.locked` or
+  /// - Throws: The errors of every storage, `.noStorage` or `.accessDenied` for a missing entitlement, `.locked` or
   ///   `.userCanceled`.
   public func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
     try validate(item)
@@ -29,8 +34,8 @@ extension AppleKeychainStorage {
   ///
   /// - Parameter query: The conditions for the items, and the parts to fetch.
   /// - Returns: The items.
-  /// - Throws: `.noStorage` without an entitlement, `.locked` if one of the items can't be read now, or another
-  ///   error if the keychain gives no answer.
+  /// - Throws: `.noStorage` for a missing entitlement, `.locked` for an item that can't be read now, or another error
+  ///   of the keychain.
   public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     try validate(query, for: .read)
     let operation = try KeychainOperation(self, .read, mayAsk: query.allowsUnlocking)
@@ -67,8 +72,8 @@ extension AppleKeychainStorage {
   ///
   /// - Parameter query: The conditions for the items. It must name a key, an attribute, or a label.
   /// - Returns: The number of items that were removed.
-  /// - Throws: `.invalidArgument` if the query names nothing, `.accessDenied` for an item of another program, or
-  ///   another error if an item can't be removed.
+  /// - Throws: `.invalidArgument` for an empty query, `.accessDenied` for an item of another program, or another error
+  ///   of the keychain.
   @discardableResult
   public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
     try validate(query, for: .remove)
@@ -94,8 +99,7 @@ extension AppleKeychainStorage {
   /// ```
   ///
   /// - Parameter key: The key of the item.
-  /// - Throws: `.itemNotFound`, `.invalidArgument` for the file-based keychain, or another error if the item can't
-  ///   be changed.
+  /// - Throws: `.itemNotFound`, `.invalidArgument` for the file-based keychain, or another error of the keychain.
   public func updateProtection(of key: ItemKey) throws(SecureStorageError) {
     try validate(key, for: .save)
     try validateOptions(during: .save)
@@ -110,18 +114,17 @@ extension AppleKeychainStorage {
     else { throw error(.itemNotFound, during: .save) }
   }
 
-  /// Gives an item the accessibility and the access control of this storage's new items, without blocking the task's
-  /// thread.
+  /// Gives an item the accessibility and the access control of this storage's new items, on a thread of its own.
   ///
   /// - Parameter key: The key of the item.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  /// - Throws: The errors of the synchronous form, and `.canceled` in a cancelled task.
   public nonisolated(nonsending) func updateProtection(
     of key: ItemKey
   ) async throws(SecureStorageError) {
     try await blocking(.save) { () throws(SecureStorageError) in try updateProtection(of: key) }
   }
 
-  /// Refuses options that Apple doesn't combine.
+  /// Refuses options that exclude each other.
   private func validateOptions(
     during operation: SecureStorageError.Operation
   ) throws(SecureStorageError) {

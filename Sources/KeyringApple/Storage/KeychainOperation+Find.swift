@@ -16,7 +16,7 @@ extension KeychainOperation {
     }
   }
 
-  /// Finds the items that match a query, newest first, without their secrets.
+  /// Finds the items that match a query, newest first, but leaves out their secrets.
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [KeychainItem] {
     if let key = query.key {
       return try item(for: key, hasData: false).map { query.matches($0.item) ? [$0] : [] } ?? []
@@ -70,7 +70,7 @@ extension KeychainOperation {
     return searches
   }
 
-  /// Finds an item again, with its secret, or returns `nil` if it was deleted or has another key by now.
+  /// Finds an item again, with its secret, or returns `nil` for one that was deleted or has another key by now.
   func withSecret(_ item: KeychainItem) throws(SecureStorageError) -> KeychainItem? {
     guard let reference = item.reference else {
       return try self.item(for: item.item.key, hasData: true)

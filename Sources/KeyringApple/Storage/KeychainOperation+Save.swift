@@ -6,7 +6,7 @@ extension KeychainOperation {
   /// The number of times that an operation begins again because another one was quicker.
   private static let rounds = 1000
 
-  /// Adds an item, or returns `false` if there is one with this key.
+  /// Adds an item, or returns `false` for a key that is taken.
   func add(_ item: SecureItem) throws(SecureStorageError) -> Bool {
     let name = KeychainName(item.key, isFileBased: keychain.isFileBased)
     let group = name.group ?? knownGroup
@@ -38,7 +38,7 @@ extension KeychainOperation {
       : [.accessControl: .accessControl(level, flags: keychain.accessControl.rawValue)]
   }
 
-  /// Changes parts of an item, all of them in one call, or returns `false` if there is no item.
+  /// Changes parts of an item, all of them in one call, or returns `false` for a missing one.
   func change(_ item: SecureItem) throws(SecureStorageError) -> Bool {
     guard let key = try query(for: item.key) else { return false }
     let itemClass = KeychainName(item.key, isFileBased: keychain.isFileBased).itemClass
@@ -72,7 +72,7 @@ extension KeychainOperation {
     throw busy()
   }
 
-  /// Stores an item, whether there is one or not.
+  /// Stores an item, over an old one or as a new one.
   func store(_ item: SecureItem) throws(SecureStorageError) {
     for _ in 0..<Self.rounds {
       if try change(item) { return }

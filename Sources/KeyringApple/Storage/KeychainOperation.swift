@@ -17,8 +17,8 @@ struct KeychainOperation {
   /// - Parameters:
   ///   - storage: The storage.
   ///   - name: The operation that errors name.
-  ///   - mayAsk: `false` if the caller doesn't want the user to be asked.
-  /// - Throws: `.noStorage` where Apple's keychains don't exist.
+  ///   - mayAsk: `false` for a caller that wants no question to the user.
+  /// - Throws: `.noStorage` on systems other than Apple's.
   init(
     _ storage: AppleKeychainStorage, _ name: SecureStorageError.Operation, mayAsk: Bool = true
   ) throws(SecureStorageError) {
@@ -37,7 +37,7 @@ struct KeychainOperation {
 
   /// Returns the items that a query finds.
   ///
-  /// A program without an entitlement finds nothing, too. So nothing is believed only if the program has one.
+  /// A program that lacks an entitlement also finds nothing. So an empty result needs the proof of one.
   func found(_ query: KeychainDictionary) throws(SecureStorageError) -> [KeychainDictionary] {
     let query = inKeychain(query, asks: true)
     let result = try call { calls.copyMatching(query) }
@@ -49,7 +49,7 @@ struct KeychainOperation {
     return result.items
   }
 
-  /// Adds an item, and returns its attributes, or `nil` if there is one with this key.
+  /// Adds an item, and returns its attributes, or `nil` for a key that is taken.
   func add(_ entries: KeychainDictionary) throws(SecureStorageError) -> KeychainDictionary? {
     var entries = inKeychain(entries)
     entries[.returnsAttributes] = .boolean(true)
@@ -61,7 +61,7 @@ struct KeychainOperation {
     }
   }
 
-  /// Changes an item, or returns `false` if the query finds none.
+  /// Changes an item, or returns `false` for a missing one.
   func update(
     _ query: KeychainDictionary, _ changes: KeychainDictionary
   ) throws(SecureStorageError) -> Bool {
@@ -71,7 +71,7 @@ struct KeychainOperation {
     }
   }
 
-  /// Deletes an item, or returns `false` if the query finds none.
+  /// Deletes an item, or returns `false` for a missing one.
   func delete(_ query: KeychainDictionary) throws(SecureStorageError) -> Bool {
     let query = inKeychain(query)
     return try isFound(call { calls.delete(query) }) { status in
@@ -79,7 +79,7 @@ struct KeychainOperation {
     }
   }
 
-  /// Returns `true` if at least one item has these entries.
+  /// Returns `true` for entries that at least one item has.
   func exists(_ query: KeychainDictionary) throws(SecureStorageError) -> Bool {
     var query = query
     query[.returnsAttributes] = .boolean(true)
@@ -96,15 +96,15 @@ struct KeychainOperation {
     }
   }
 
-  /// Makes a call, unless the operation is cancelled.
+  /// Makes a call, or throws `.canceled` before it.
   ///
-  /// A call that has begun can't be ended.
+  /// A call that has begun goes on to its end.
   private func call<Result>(_ body: () -> Result) throws(SecureStorageError) -> Result {
     if Cancellation.isCurrentCancelled { throw storage.error(.canceled, during: name) }
     return body()
   }
 
-  /// Names the keychain that a call concerns, which is never left to the system.
+  /// Names the keychain that a call concerns, because the system would choose by itself.
   private func inKeychain(
     _ entries: KeychainDictionary, asks: Bool = false
   ) -> KeychainDictionary {
@@ -123,7 +123,7 @@ struct KeychainOperation {
 
   // MARK: - What the program may do
 
-  /// Deletes an item that doesn't exist, which only a program with an entitlement may do.
+  /// Deletes a missing item, which only a program with an entitlement may do.
   private func verifyEntitlement() throws(SecureStorageError) {
     if keychain.isFileBased || storage.knowledge.isEntitled { return }
     let probe = inKeychain(KeychainName(.probe(), isFileBased: false).entries)
@@ -134,7 +134,7 @@ struct KeychainOperation {
     storage.knowledge.isEntitled = true
   }
 
-  /// Whether the program has an entitlement to any group, as far as the keychain says.
+  /// `true` for a program with an entitlement to any group, as far as the keychain says.
   var isEntitled: Bool {
     if storage.knowledge.isEntitled { return true }
     let probe = inKeychain(KeychainName(.probe(), isFileBased: false).entries)
@@ -164,10 +164,10 @@ struct KeychainOperation {
     return group
   }
 
-  /// The access group of keys that name none, if it's known.
+  /// The known access group of keys that name none.
   var knownGroup: String? { keychain.accessGroup ?? storage.knowledge.ownGroup }
 
-  /// Returns the entries that exactly the item of a key has, or `nil` if there is none in any access group.
+  /// Returns the entries that exactly the item of a key has, or `nil` for an item that is in no access group.
   func query(for key: ItemKey) throws(SecureStorageError) -> KeychainDictionary? {
     let name = KeychainName(key, isFileBased: keychain.isFileBased)
     var query = name.entries

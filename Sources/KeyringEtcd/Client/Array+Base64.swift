@@ -2,7 +2,7 @@
 
 #if Etcd
 extension [UInt8] {
-  /// Decodes base64 with its padding, or returns `nil` if the text is something else.
+  /// Decodes base64 with its padding, or returns `nil` for another text.
   ///
   /// Foundation takes `Data` and returns `Data`, which costs more than the decoding itself.
   init?(base64 text: ArraySlice<UInt8>) {
@@ -36,7 +36,7 @@ extension [UInt8] {
     if all >= 64 { return nil }
   }
 
-  /// The values of all characters, of which those from 64 on aren't valid.
+  /// The values of all characters, of which only those below 64 are valid.
   private static let base64Values: [UInt32] = {
     var values = [UInt32](repeating: .max, count: 256)
     let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"

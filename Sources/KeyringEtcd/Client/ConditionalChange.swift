@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
-/// A change of a key, which is made only if the key was last changed in a certain revision.
+/// A change of a key, on the condition that the key was last changed in a certain revision.
 struct ConditionalChange: Sendable {
   let key: EtcdKey
-  /// The revision, or 0 if there must be no such key.
+  /// The revision, or 0 for a new key.
   let revision: Int64
   /// The new value, or `nil` to remove the key.
   let value: [UInt8]?

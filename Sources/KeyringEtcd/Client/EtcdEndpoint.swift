@@ -8,13 +8,13 @@ struct EtcdEndpoint: Sendable, CustomStringConvertible {
   /// The name or the address of the host, without the brackets of IPv6.
   let host: String
 
-  /// Whether the node is on this machine.
+  /// `true` for a node on this machine.
   var isLoopback: Bool {
     host == "localhost" || host == "::1"
       || host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." }
   }
 
-  /// Reads an address such as "https://etcd-1.example.org:2379", or returns `nil` if it isn't one.
+  /// Reads an address such as "https://etcd-1.example.org:2379", or returns `nil` for any other text.
   init?(_ address: String) {
     guard let scheme = ["https://", "http://"].first(where: address.hasPrefix) else { return nil }
     let rest = address.dropFirst(scheme.count)

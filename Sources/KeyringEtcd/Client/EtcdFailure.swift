@@ -4,10 +4,10 @@
 /// The failure of a request to etcd.
 struct EtcdFailure: Error, Sendable {
   let cause: Cause
-  /// Whether the request may have been processed, or may be later.
+  /// The possibility that the request was processed, or will be.
   var hasDoubt = false
 
-  /// The answer of etcd, if it refused the request.
+  /// The answer of etcd to a request that it refused.
   var refusal: GatewayError? {
     if case .refused(let refusal) = cause { refusal } else { nil }
   }
@@ -20,14 +20,14 @@ struct EtcdFailure: Error, Sendable {
     "HTTPS server",
   ]
 
-  /// Returns whether an error of an encrypted connection is about the certificate of one of its ends.
+  /// Returns `true` for an error of an encrypted connection about the certificate of one of its ends.
   static func isAboutCertificate(_ text: String) -> Bool {
     ["CERTIFICATE", "UNKNOWN_CA", "failedToValidateHostname"].contains(where: text.contains)
   }
 
-  /// A reason why a request has no reply.
+  /// A reason for a missing reply.
   enum Cause: Sendable {
-    /// No connection was made.
+    /// The connection failed.
     case unreachable(String)
     /// The node or this program has a certificate that the other one refuses.
     case untrusted(String)
@@ -39,7 +39,7 @@ struct EtcdFailure: Error, Sendable {
     case canceled
     /// etcd refused the request.
     case refused(GatewayError)
-    /// The reply isn't from etcd's gateway.
+    /// The reply is from something other than etcd's gateway.
     case malformed(String)
     /// The addresses are those of several clusters: for each, a list of addresses.
     case divided([String])
@@ -47,7 +47,7 @@ struct EtcdFailure: Error, Sendable {
 }
 
 extension EtcdFailure.Cause {
-  /// Whether the node isn't set up correctly, or this program isn't.
+  /// `true` for a wrong setup of the node or this program.
   var isOfSetup: Bool {
     switch self {
     case .untrusted, .malformed: true
@@ -55,7 +55,7 @@ extension EtcdFailure.Cause {
     }
   }
 
-  /// A number that is higher if the failure says more about the cluster.
+  /// A number that is higher the more the failure says about the cluster.
   ///
   /// An answer says more than a lost connection. The last attempt has often too little time.
   var weight: Int {

@@ -38,10 +38,9 @@ struct EtcdKey: Hashable, Comparable, Sendable {
   static func + (key: EtcdKey, suffix: String) -> EtcdKey { EtcdKey(key.path + suffix) }
 }
 
-extension EtcdKey: Codable {
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    path = String(decoding: try container.decode(Data.self), as: UTF8.self)
+extension EtcdKey: Encodable, JSONReadable {
+  init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
+    path = String(decoding: try reader.data(), as: UTF8.self)
   }
 
   func encode(to encoder: any Encoder) throws {

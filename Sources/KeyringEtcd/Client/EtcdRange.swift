@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
-/// All keys from one on, up to but not including another one.
+/// All keys from one on, and before another one.
 struct EtcdRange: Hashable, Sendable {
   var start: EtcdKey
   var end: EtcdKey
 
-  /// Creates the range from one key to another, or returns `nil` if it's empty.
+  /// Creates the range from one key to another, or returns `nil` for an empty one.
   init?(from start: EtcdKey, to end: EtcdKey) {
     guard start < end else { return nil }
     (self.start, self.end) = (start, end)

@@ -7,7 +7,7 @@ internal import KeyringPlatform
 struct EtcdReply: Sendable {
   /// The reply as JSON.
   let body: [UInt8]
-  /// The time of the node's clock when it answered, as HTTP writes it, or `nil` if the node didn't say.
+  /// The time of the node's clock at its answer, as HTTP writes it, or `nil` for an answer without a date.
   var date: String?
 }
 
@@ -17,7 +17,7 @@ extension EtcdReply {
   /// - Parameters:
   ///   - start: The time of this machine's clock before the request was sent.
   ///   - end: The time of this machine's clock after the reply arrived.
-  /// - Returns: The seconds, negative if the node's clock is behind, or 0 if the clocks may agree.
+  /// - Returns: The seconds, negative for a clock that is behind, or 0 for clocks that may agree.
   func clockLead(from start: Date, to end: Date) -> TimeInterval {
     guard let date = date.flatMap(Date.init(http:)) else { return 0 }
     // The node wrote the date at any moment in between, and left out the fraction of a second.

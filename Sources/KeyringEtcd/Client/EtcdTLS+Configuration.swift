@@ -3,7 +3,6 @@
 #if Etcd
 internal import KeyringPlatform
 internal import KeyringRuntime
-internal import KeyringStorage
 internal import NIOSSL
 
 extension EtcdTLS {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
-internal import KeyringStorage
 internal import NIOCore
 internal import NIOPosix
 
 /// An executor that runs tasks on the thread of an event loop.
 final class EventLoopExecutor: TaskExecutor {
+  /// The thread of the replies that don't end, which also runs what takes their lines.
+  ///
+  /// Requests don't wait for an observer or for the source of a key.
+  static let streaming = EventLoopExecutor()
+
   let eventLoop: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
 
   func enqueue(_ job: consuming ExecutorJob) {

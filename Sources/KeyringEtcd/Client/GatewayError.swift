@@ -2,26 +2,30 @@
 
 #if Etcd
 /// An error that etcd answers.
-struct GatewayError: Decodable, Error, Sendable {
+struct GatewayError: JSONReadable, Error, Sendable {
   /// The status code of gRPC, as in https://grpc.io/docs/guides/status-codes/.
   let code: Int
   var message: String
 
-  private enum CodingKeys: String, CodingKey { case code, message, error }
-
   init(code: Int, message: String) { (self.code, self.message) = (code, message) }
 
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    code = try container.decode(Int.self, forKey: .code)
-    message =
-      try container.decodeIfPresent(String.self, forKey: .message)
-      ?? container.decodeIfPresent(String.self, forKey: .error) ?? ""
+  init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
+    var (code, message, error): (Int?, String?, String?) = (nil, nil, nil)
+    try reader.object { (name, reader) throws(JSONReader.Malformed) in
+      switch name {
+      case "code": code = Int(try reader.integer())
+      case "message": message = try reader.text()
+      case "error": error = try reader.text()
+      default: break
+      }
+    }
+    guard let code else { throw JSONReader.Malformed() }
+    (self.code, self.message) = (code, message ?? error ?? "")
   }
 }
 
 extension GatewayError {
-  /// Whether the cluster may answer soon.
+  /// `true` for an error that may pass soon.
   ///
   /// The request may have been processed, or may be later.
   var isTransient: Bool {
@@ -35,18 +39,18 @@ extension GatewayError {
 
   var isDatabaseFull: Bool { code == 8 && message.contains("database space exceeded") }
 
-  /// Whether the request has more bytes than the node accepts.
+  /// `true` for a request with more bytes than the node accepts.
   var isTooLarge: Bool {
     message.contains("request is too large") || message.contains("larger than max")
   }
 
-  /// Whether the user, or a program without one, may not do something.
+  /// `true` for a request beyond the rights of the user, or of a program that names none.
   var isDenial: Bool {
     code == 7 || code == 3 && message.contains("user name is empty")
       || code == 9 && message.contains("not found")
   }
 
-  /// Whether a new token helps.
+  /// `true` for an error that a new token mends.
   ///
   /// etcd 3.5.1 answers a signed token (JWT) that is older than the roles with the code of an unknown error.
   var isAboutToken: Bool {

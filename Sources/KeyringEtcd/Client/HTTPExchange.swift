@@ -2,7 +2,6 @@
 
 #if Etcd
 internal import AsyncHTTPClient
-internal import KeyringPlatform
 internal import NIOCore
 internal import NIOHTTP1
 internal import Synchronization
@@ -13,9 +12,9 @@ final class HTTPExchange: HTTPClientResponseDelegate {
     var wasSent = false
     var status: HTTPResponseStatus?
     var date: String?
-    /// The bytes of the reply that weren't passed on as lines.
+    /// The bytes of the reply that wait for the end of their line.
     var bytes: [UInt8] = []
-    /// The task that passes on the last lines, and returns `false` if no others are needed.
+    /// The task that passes on the last lines, and returns `false` after enough of them.
     var reading: Task<Bool, Never>?
     /// The number of parts with lines so far.
     var partCount = 0
@@ -27,7 +26,7 @@ final class HTTPExchange: HTTPClientResponseDelegate {
   /// The most bytes of a reply: a page of items, each as large as possible, in base64.
   private static let largestReply = 256 << 20
 
-  /// The end of a request whose other lines aren't needed.
+  /// The end of a request after enough lines.
   struct EndOfInterest: Error {}
 
   private let state = Mutex(State())
@@ -37,14 +36,14 @@ final class HTTPExchange: HTTPClientResponseDelegate {
   /// Creates an exchange.
   ///
   /// - Parameters:
-  ///   - isAuthentication: `true` if the request has a password.
-  ///   - onLine: A closure that gets each line of the reply, and returns `false` to end the request. If it's `nil`,
+  ///   - isAuthentication: `true` for a request with a password.
+  ///   - onLine: A closure that gets each line of the reply, and returns `false` to end the request. With `nil`,
   ///     the reply is returned as a whole.
   init(isAuthentication: Bool = false, _ onLine: (@Sendable ([UInt8]) async -> Bool)? = nil) {
     (self.isAuthentication, self.onLine) = (isAuthentication, onLine)
   }
 
-  /// Whether a node may have got any of the bytes of the request.
+  /// `true` from the moment on in which a node may have got bytes of the request.
   var wasSent: Bool { state.withLock(\.wasSent) }
 
   /// The time of the node's clock when it answered, as HTTP writes it.
@@ -54,7 +53,7 @@ final class HTTPExchange: HTTPClientResponseDelegate {
 
   /// Returns the body of the request.
   ///
-  /// The client asks for its bytes as soon as it has a connection, and not before.
+  /// The client asks for its bytes as soon as it has a connection.
   func sending(_ bytes: [UInt8]) -> HTTPClient.Body {
     .stream(contentLength: Int64(bytes.count)) { writer in
       self.state.withLock { $0.wasSent = true }
@@ -93,7 +92,7 @@ final class HTTPExchange: HTTPClientResponseDelegate {
       let mustWait = state.partCount.isMultiple(of: Self.backlog)
       let done = mustWait ? task.eventLoop.makePromise(of: Void.self) : nil
       let previous = state.reading
-      state.reading = Task(executorPreference: HTTPTransport.streamingThread) {
+      state.reading = Task(executorPreference: EventLoopExecutor.streaming) {
         defer { done?.succeed() }
         guard await previous?.valueOrCancellation != false else { return false }
         for line in lines where await !onLine(Array(line)) {
@@ -109,7 +108,7 @@ final class HTTPExchange: HTTPClientResponseDelegate {
   func didFinishRequest(task: HTTPClient.Task<[UInt8]>) throws -> [UInt8] {
     let (status, bytes) = state.withLock { ($0.status, $0.bytes) }
     if status == .ok { return bytes }
-    if var error = try? JSONDecoder().decode(GatewayError.self, from: Data(bytes)) {
+    if var error = try? GatewayError(json: bytes) {
       error.message = quotation(error.message)
       throw EtcdFailure(cause: .refused(error), hasDoubt: error.isTransient)
     }
@@ -135,7 +134,7 @@ final class HTTPExchange: HTTPClientResponseDelegate {
     return EtcdFailure.knownTexts.filter(reply.contains).joined(separator: ", ")
   }
 
-  /// Waits until the lines that came before the end of the request are done.
+  /// Waits for the lines that came before the end of the request.
   func finishLines() async { _ = await state.withLock(\.reading)?.valueOrCancellation }
 
   func cancelLines() { state.withLock(\.reading)?.cancel() }

@@ -4,7 +4,6 @@
 internal import AsyncHTTPClient
 internal import KeyringPlatform
 internal import KeyringRuntime
-internal import KeyringStorage
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
@@ -16,7 +15,7 @@ internal import NIOSSL
 /// the cooperative thread pool to end a request by its deadline or its cancellation.
 final class HTTPTransport: EtcdTransport {
   private let client: HTTPClient
-  /// The client for replies that don't end.
+  /// The client for endless replies.
   ///
   /// Its connections may be silent.
   private let streaming: HTTPClient
@@ -25,11 +24,6 @@ final class HTTPTransport: EtcdTransport {
   ///
   /// With several threads, a request and its connection would often have different ones.
   static let thread = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-
-  /// The thread of the replies that don't end, which also runs what takes their lines.
-  ///
-  /// Requests don't wait for an observer or for the source of a key.
-  static let streamingThread = EventLoopExecutor()
 
   init(_ tls: TLSConfiguration?) {
     var tls = tls ?? .makeClientConfiguration()
@@ -50,13 +44,13 @@ final class HTTPTransport: EtcdTransport {
     // Each reply that doesn't end keeps its connection.
     configurationOfStreams.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = .max
     streaming = HTTPClient(
-      eventLoopGroup: Self.streamingThread.eventLoop, configuration: configurationOfStreams)
+      eventLoopGroup: EventLoopExecutor.streaming.eventLoop, configuration: configurationOfStreams)
     client = HTTPClient(eventLoopGroup: Self.thread, configuration: configuration)
   }
 
-  /// Makes the system notice if a connection that is silent, or isn't used at the moment, is lost.
+  /// Makes the system notice the loss of a silent or idle connection.
   ///
-  /// A firewall or a load balancer may forget such a connection, and tells neither side.
+  /// A firewall or a load balancer may forget such a connection in silence.
   private static func keepAlive(_ channel: any Channel) -> EventLoopFuture<Void> {
     var options = [channel.setOption(.socketOption(.so_keepalive), value: 1)]
     #if os(Linux)
@@ -76,7 +70,7 @@ final class HTTPTransport: EtcdTransport {
   func send(
     _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64
   ) async throws(EtcdFailure) -> EtcdReply {
-    let exchange = HTTPExchange(isAuthentication: path == EtcdClient.authenticationPath)
+    let exchange = HTTPExchange(isAuthentication: path == EtcdTokens.authenticationPath)
     do {
       let request = try request(
         path, body.isEmpty ? nil : exchange.sending(body), endpoint, token)
@@ -149,7 +143,7 @@ final class HTTPTransport: EtcdTransport {
 }
 
 extension HTTPClientError {
-  /// Whether a node answered too late, or a connection wasn't ready in time.
+  /// `true` for a late answer or a connection that took too long.
   fileprivate var isTimeout: Bool {
     [.deadlineExceeded, .tlsHandshakeTimeout, .connectTimeout, .getConnectionFromPoolTimeout]
       .contains(self)
@@ -157,7 +151,7 @@ extension HTTPClientError {
 }
 
 extension HTTPClient.Task<[UInt8]> {
-  /// Waits for the reply, and cancels the request if the task is cancelled.
+  /// Waits for the reply, and cancels the request together with the task.
   fileprivate func reply() async throws -> [UInt8] {
     try await withTaskCancellationHandler {
       try await get()

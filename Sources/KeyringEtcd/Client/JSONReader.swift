@@ -3,31 +3,41 @@
 #if Etcd
 internal import KeyringPlatform
 
+/// A value that is read from JSON in one go.
+protocol JSONReadable {
+  init(_ reader: inout JSONReader) throws(JSONReader.Malformed)
+}
+
+extension JSONReadable {
+  /// Reads a whole document.
+  init(json: [UInt8]) throws(JSONReader.Malformed) {
+    var reader = JSONReader(json)
+    try self.init(&reader)
+    guard reader.next() == nil else { throw JSONReader.Malformed() }
+  }
+}
+
+extension String: JSONReadable {
+  init(_ reader: inout JSONReader) throws(JSONReader.Malformed) { self = try reader.text() }
+}
+
 /// A reader that goes through JSON once, and takes only what it's asked for.
 ///
-/// It reads the replies with many values. Foundation's decoder makes a dictionary of each object.
+/// Foundation's decoder would make a dictionary of each object.
 struct JSONReader {
   struct Malformed: Error {}
 
   private let bytes: [UInt8]
   private var position = 0
 
-  private init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-  /// Reads a whole document.
-  static func read<Value: JSONReadable>(_ bytes: [UInt8]) throws(Malformed) -> Value {
-    var reader = JSONReader(bytes)
-    let value = try Value(&reader)
-    guard reader.next() == nil else { throw Malformed() }
-    return value
-  }
+  fileprivate init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   // MARK: - Objects and arrays
 
   /// Reads an object.
   ///
   /// - Parameter member: A closure that reads the value of a name, or leaves it to be skipped.
-  /// - Throws: `Malformed` if there is no object.
+  /// - Throws: `Malformed` for anything else.
   mutating func object(
     _ member: (String, inout JSONReader) throws(Malformed) -> Void
   ) throws(Malformed) {
@@ -77,7 +87,7 @@ struct JSONReader {
 
   /// Reads a number that the gateway writes as a string.
   ///
-  /// etcd sends no negative numbers, and each revision must have a next one.
+  /// All numbers of etcd are positive, and each revision must have a next one.
   mutating func integer() throws(Malformed) -> Int64 {
     let isString = next() == UInt8(ascii: "\"")
     if isString { position += 1 }
@@ -114,7 +124,7 @@ struct JSONReader {
     return data
   }
 
-  /// Skips a string, and returns the place of its content, and whether that needs decoding.
+  /// Skips a string, and returns the place of its content, and `true` for content that needs decoding.
   private mutating func string() throws(Malformed) -> (Range<Int>, isEscaped: Bool) {
     try take("\"")
     let start = position
@@ -169,8 +179,8 @@ struct JSONReader {
 
   // MARK: - Characters
 
-  /// Returns the next character that isn't space, without taking it.
-  private mutating func next() -> UInt8? {
+  /// Looks at the next character other than space.
+  fileprivate mutating func next() -> UInt8? {
     while position < bytes.count {
       let byte = bytes[position]
       if byte > 0x20 { return byte }

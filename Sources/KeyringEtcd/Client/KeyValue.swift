@@ -14,7 +14,7 @@ extension KeyValue: JSONReadable {
     var (key, value, revision): (EtcdKey?, [UInt8], Int64?) = (nil, [], nil)
     try reader.object { (name, reader) throws(JSONReader.Malformed) in
       switch name {
-      case "key": key = EtcdKey(String(decoding: try reader.data(), as: UTF8.self))
+      case "key": key = try EtcdKey(&reader)
       case "value": value = try reader.data()
       case "mod_revision": revision = try reader.integer()
       default: break

@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
-struct LeaseReply: HeadedReply, Decodable {
-  let header: ReplyHeader?
-  let id: GatewayInteger
-  let seconds: GatewayInteger
+/// A new lease, or the state of one.
+struct LeaseReply: HeadedReply {
+  private(set) var header: ReplyHeader?
+  private(set) var id: Int64 = 0
+  /// The seconds that are left, or -1 if the lease has ended.
+  private(set) var seconds: Int64 = 0
+  /// The seconds that were granted, or `nil` for a new lease and for one that has ended.
+  private(set) var granted: Int64?
 
-  private enum CodingKeys: String, CodingKey {
-    case header
-    case id = "ID"
-    case seconds = "TTL"
+  init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
+    try reader.object { (name, reader) throws(JSONReader.Malformed) in
+      switch name {
+      case "header": header = try ReplyHeader(&reader)
+      case "ID": id = try reader.integer()
+      case "TTL": seconds = Int64(try reader.text()) ?? 0
+      case "grantedTTL": granted = try reader.integer()
+      default: break
+      }
+    }
+    if id == 0 { throw JSONReader.Malformed() }
   }
 }
 #endif

@@ -3,7 +3,7 @@
 #if Etcd
 struct RangeReply: JSONReadable, Sendable {
   private(set) var values: [KeyValue] = []
-  /// Whether there are more values than the limit of the request.
+  /// `true` for a range with more values than the limit of the request.
   private(set) var hasMore = false
   /// The number of values in the range, regardless of limits.
   private(set) var total: Int64 = 0

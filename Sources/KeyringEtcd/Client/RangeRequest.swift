@@ -7,11 +7,11 @@ struct RangeRequest: Encodable, Sendable {
   var end: EtcdKey?
   var limit: Int?
   var revision: Int64?
-  /// The lowest revision of the values to return, which doesn't affect their number.
+  /// The lowest revision of the values to return, which leaves their number as it is.
   var leastRevision: Int64?
-  /// Whether only the number of values is returned.
+  /// `true` for only the number of values.
   var countsOnly: Bool?
-  /// Whether the values are left out.
+  /// `true` for only the keys.
   var keysOnly: Bool?
 
   private enum CodingKeys: String, CodingKey {

@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
-struct ReplyHeader: Decodable, Sendable {
+/// A reply whose header tells which cluster has sent it.
+protocol HeadedReply: JSONReadable, Sendable {
+  var header: ReplyHeader? { get }
+}
+
+struct ReplyHeader: JSONReadable, Sendable {
   /// The identifier of the cluster.
   private(set) var cluster: String?
   /// The revision of the database when the request was processed.
-  private(set) var revision: GatewayInteger?
+  private(set) var revision: Int64 = 0
 
-  private enum CodingKeys: String, CodingKey {
-    case revision
-    case cluster = "cluster_id"
-  }
-}
-
-extension ReplyHeader: JSONReadable {
   init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
     try reader.object { (name, reader) throws(JSONReader.Malformed) in
       switch name {
       case "cluster_id": cluster = try reader.text()
-      case "revision": revision = GatewayInteger(try reader.integer())
+      case "revision": revision = try reader.integer()
       default: break
       }
     }

@@ -2,35 +2,40 @@
 
 #if Etcd
 /// A role, which allows access to ranges.
-struct RoleReply: HeadedReply, Decodable {
-  let header: ReplyHeader?
-  private let permissions: [Permission]?
-
-  private enum CodingKeys: String, CodingKey {
-    case header
-    case permissions = "perm"
-  }
+struct RoleReply: HeadedReply {
+  private(set) var header: ReplyHeader?
+  private var permissions: [Permission] = []
 
   /// The ranges that the role may read.
-  var readable: [EtcdRange] { (permissions ?? []).filter(\.isReadable).compactMap(\.range) }
+  var readable: [EtcdRange] { permissions.filter(\.isReadable).compactMap(\.range) }
 
-  private struct Permission: Decodable {
-    let isReadable: Bool
-    let range: EtcdRange?
-
-    private enum CodingKeys: String, CodingKey {
-      case key
-      case end = "range_end"
-      case type = "permType"
+  init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
+    try reader.object { (name, reader) throws(JSONReader.Malformed) in
+      switch name {
+      case "header": header = try ReplyHeader(&reader)
+      case "perm": permissions = try reader.array()
+      default: break
+      }
     }
+  }
 
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      isReadable = try container.decodeIfPresent(String.self, forKey: .type) != "WRITE"
-      let key = try container.decodeIfPresent(EtcdKey.self, forKey: .key) ?? EtcdKey("")
-      let end = try container.decodeIfPresent(EtcdKey.self, forKey: .end) ?? key.next
+  private struct Permission: JSONReadable {
+    private(set) var isReadable = true
+    private(set) var range: EtcdRange?
+
+    init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
+      var (key, end) = (EtcdKey(""), EtcdKey?.none)
+      try reader.object { (name, reader) throws(JSONReader.Malformed) in
+        switch name {
+        case "permType": isReadable = try reader.text() != "WRITE"
+        case "key": key = try EtcdKey(&reader)
+        case "range_end": end = try EtcdKey(&reader)
+        default: break
+        }
+      }
       // A zero byte stands for the end of all keys.
-      range = EtcdRange(from: key, to: end == EtcdKey("\0") ? EtcdKey("\u{10FFFF}") : end)
+      range = EtcdRange(
+        from: key, to: end == EtcdKey("\0") ? EtcdKey("\u{10FFFF}") : end ?? key.next)
     }
   }
 }

@@ -2,31 +2,33 @@
 
 #if Etcd
 /// The state of a node.
-struct StatusReply: Decodable, Sendable {
-  let version: String
-  private let dbSize: GatewayInteger?
-  private let leader: String?
-  private let errors: [String]?
-  private let isLimited: Bool?
-
-  /// The version of a node, which every program may read.
-  struct Version: Decodable {
-    let version: String
-
-    private enum CodingKeys: String, CodingKey { case version = "etcdserver" }
-  }
-
-  /// Creates the state as a user sees it who may read only the version.
-  init(_ reply: Version, alarms: [String] = []) {
-    (version, isLimited, errors) = (reply.version, true, alarms)
-    (dbSize, leader) = (nil, nil)
-  }
-
-  /// The number of bytes of the database, or `nil` if the user may not read it.
-  var databaseSize: Int64? { isLimited == true ? nil : dbSize?.value ?? 0 }
-  /// Whether the node has a leader, without which it doesn't answer a user who may read only the version.
-  var hasLeader: Bool { isLimited == true || leader.flatMap { UInt64($0) } ?? 0 != 0 }
+///
+/// An ordinary user sees only the version.
+struct StatusReply: JSONReadable, Sendable {
+  private(set) var version = ""
   /// The alarms of the cluster, for example "memberID:1 alarm:NOSPACE".
-  var alarms: [String] { errors ?? [] }
+  var alarms: [String] = []
+  private var size: Int64 = 0
+  private var leader: String?
+  private var isLimited = false
+
+  init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
+    try reader.object { (name, reader) throws(JSONReader.Malformed) in
+      switch name {
+      case "version": version = try reader.text()
+      case "etcdserver": (version, isLimited) = (try reader.text(), true)
+      case "dbSize": size = try reader.integer()
+      case "leader": leader = try reader.text()
+      case "errors": alarms = try reader.array()
+      default: break
+      }
+    }
+    if version.isEmpty { throw JSONReader.Malformed() }
+  }
+
+  /// The number of bytes of the database, or `nil` for an ordinary user.
+  var databaseSize: Int64? { isLimited ? nil : size }
+  /// `true` for a node with a leader, which it needs to answer an ordinary user.
+  var hasLeader: Bool { isLimited || leader.flatMap { UInt64($0) } ?? 0 != 0 }
 }
 #endif

@@ -5,8 +5,8 @@ internal import KeyringPlatform
 
 /// A transaction, which does one of two lists of steps, depending on conditions.
 ///
-/// The messages are those of https://etcd.io/docs/v3.4/dev-guide/api_grpc_gateway/. The gateway ignores fields that it
-/// doesn't know: a misspelt condition would make a write unconditional.
+/// The messages are those of https://etcd.io/docs/v3.4/dev-guide/api_grpc_gateway/. The gateway ignores unknown
+/// fields: a misspelt condition would make a write unconditional.
 struct Transaction: Encodable, Sendable {
   /// The most ranges that a transaction reads; etcd allows 128.
   static let rangeLimit = 100
@@ -28,7 +28,7 @@ struct Transaction: Encodable, Sendable {
       case revision = "mod_revision"
     }
 
-    /// Creates a condition on the revision in which the key was last changed, or 0 if there must be no such key.
+    /// Creates a condition on the revision in which the key was last changed, or 0 for a new key.
     init(_ key: EtcdKey, revision: Int64) {
       (self.key, target, self.revision) = (key, "MOD", "\(revision)")
     }
@@ -66,9 +66,9 @@ struct Transaction: Encodable, Sendable {
 }
 
 extension Transaction {
-  /// Returns a transaction that a node refuses if it would refuse a change of this size.
+  /// Returns a transaction that a node refuses like a change of this size.
   ///
-  /// It only compares a value, so the node stores nothing, and asks no other node. etcd limits a message to the
+  /// It only compares a value, so the node answers it alone. etcd limits a message to the
   /// bytes of `--max-request-bytes`, which limit a change, and 512 KiB more.
   static func sizeProbe(for size: Int) -> Transaction {
     Transaction(

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
-struct TransactionReply: HeadedReply, JSONReadable {
+struct TransactionReply: HeadedReply {
   private(set) var header: ReplyHeader?
   /// Whether all conditions were met.
   private(set) var hasSucceeded = false
   /// The replies to the ranges that were requested, in their order.
   private(set) var ranges: [RangeReply] = []
 
-  var revision: Int64 { header?.revision?.value ?? 0 }
+  var revision: Int64 { header?.revision ?? 0 }
 
   init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
     try reader.object { (name, reader) throws(JSONReader.Malformed) in

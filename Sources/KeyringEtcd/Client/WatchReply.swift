@@ -2,19 +2,19 @@
 
 #if Etcd
 /// A message of a watch.
-struct WatchReply: HeadedReply, JSONReadable {
+struct WatchReply: HeadedReply {
   private(set) var header: ReplyHeader?
   private(set) var isCreated = false
-  /// Whether the watch has ended, although its connection stays open.
+  /// `true` for the end of a watch, whose connection stays open.
   ///
-  /// An error in the middle of a stream has no content.
+  /// An error in the middle of a stream is empty.
   private(set) var isCanceled = true
   private(set) var events: [Event] = []
 
   /// The identifier of the cluster.
   var cluster: String? { header?.cluster }
-  /// The revision of the database when the message was sent.
-  var revision: Int64 { header?.revision?.value ?? 0 }
+  /// The revision of the database at the time of the message.
+  var revision: Int64 { header?.revision ?? 0 }
 
   init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
     try reader.object { (name, reader) throws(JSONReader.Malformed) in

@@ -11,7 +11,7 @@ struct WatchRequest: Encodable, Sendable {
     let key: EtcdKey
     let end: EtcdKey
     let start: String
-    /// Otherwise, all changes since the revision would be one message.
+    /// The changes since the revision come in several messages.
     let fragment = true
 
     private enum CodingKeys: String, CodingKey {
@@ -21,9 +21,9 @@ struct WatchRequest: Encodable, Sendable {
     }
   }
 
-  /// A request that each node answers with its cluster, even if the program has no token.
+  /// A request that each node answers with its cluster, also for a program that lacks a token.
   ///
-  /// With users, the node then refuses the watch. No key that this package writes is in the range.
+  /// With users, the node then refuses the watch. The range has only keys of others.
   static let identification = WatchRequest(EtcdRange(EtcdKey("/")), from: 0)
 
   init(_ range: EtcdRange, from startRevision: Int64) {

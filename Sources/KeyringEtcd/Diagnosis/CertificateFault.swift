@@ -6,17 +6,17 @@ internal import NIOSSL
 
 /// A reason why a node or this program has a certificate that the other one refuses, and what to do about it.
 ///
-/// It's a text for people. No certificate is trusted because of it.
+/// It's only a text for people.
 struct CertificateFault {
   let text: String
   let recoverySuggestion: String
 
-  /// Returns the fault of this program's certificate, if it isn't valid at a time.
+  /// Returns the fault of this program's certificate at a time.
   ///
   /// - Parameters:
   ///   - tls: The files for encrypted connections.
   ///   - now: The time.
-  /// - Returns: The fault, or `nil` if the certificate is valid, or if the program has none.
+  /// - Returns: The fault, or `nil` for a valid or missing certificate.
   static func ofProgram(_ tls: EtcdTLS?, at now: Date = Date()) -> CertificateFault? {
     outOfDate(tls?.certificate, "The certificate of this program", at: now) { $0.first }
   }
@@ -27,7 +27,7 @@ struct CertificateFault {
   ///   - endpoint: The node.
   ///   - reason: The text of ``EtcdFailure/Cause/untrusted(_:)``.
   ///   - tls: The files for encrypted connections.
-  /// - Returns: The fault, or `nil` if it isn't known.
+  /// - Returns: The fault, or `nil` for an unknown one.
   static func ofNode(
     _ endpoint: EtcdEndpoint, _ reason: String, _ tls: EtcdTLS?
   ) -> CertificateFault? {
@@ -60,7 +60,7 @@ struct CertificateFault {
           """)
   }
 
-  /// Returns the fault of one certificate in a file, if it isn't valid at a time.
+  /// Returns the fault of one certificate in a file at a time.
   private static func outOfDate(
     _ path: String?, _ name: String, at now: Date,
     _ choice: ([NIOSSLCertificate]) -> NIOSSLCertificate?
@@ -80,7 +80,7 @@ struct CertificateFault {
     )
   }
 
-  /// Returns the fault if a node refuses the certificate of this program, or asks for one.
+  /// Returns the fault for a node that refuses the certificate of this program, or asks for one.
   private static func refusal(_ path: String?) -> CertificateFault {
     guard let path else {
       return CertificateFault(

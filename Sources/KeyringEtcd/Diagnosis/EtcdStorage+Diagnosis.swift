@@ -4,18 +4,17 @@
 public import KeyringStorage
 
 internal import KeyringPlatform
-internal import Synchronization
 
 extension EtcdStorage {
   /// Checks each node and its clock, the keys of the namespace, and the first thousand items that the user may
   /// read.
   ///
-  /// If a certificate isn't trusted, the diagnosis tells which one, and what to check.
+  /// Of an untrusted certificate, the diagnosis tells which one it is, and what to check.
   ///
   /// - Parameter writing: Pass `true` to also check that an item can be stored, read, and removed, and that each
-  ///   node accepts the largest item. For that, the method sends 2 MiB to each node, which stores none of it.
-  /// - Returns: The diagnosis. A node that doesn't answer gives only a notice, because the others do its work.
-  /// - Throws: Only `.canceled`, if the task is cancelled.
+  ///   node accepts the largest item. For that, the method sends 2 MiB to each node, which drops it.
+  /// - Returns: The diagnosis. A silent node gives only a notice, because the others do its work.
+  /// - Throws: Only `.canceled` in a cancelled task.
   public func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis {
@@ -47,13 +46,14 @@ extension Fleet {
   /// Checks nodes, keys and items.
   ///
   /// - Parameter largestChange: The number of bytes of the largest request that the nodes have to accept, or
-  ///   `nil` if it isn't checked.
+  ///   `nil` to skip the check.
   /// - Returns: The diagnosis.
   fileprivate func diagnosis(_ largestChange: Int?) async -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: "\(EtcdStorage.self)")
     var subject = "settings"
     do throws(SecureStorageError) {
-      try await perform(.diagnose) { (operation) throws(SecureStorageError) in
+      try await FleetOperation.perform(.diagnose, on: self) {
+        (operation) throws(SecureStorageError) in
         if settings.endpoints.contains(where: { $0.hasPrefix("https://") }),
           let fault = CertificateFault.ofProgram(settings.tls)
         {
@@ -66,10 +66,10 @@ extension Fleet {
         subject = "keys"
         // Nodes that don't answer have used up their time.
         operation.renew()
-        let keys = try await operation.readKeys()
+        let known = try await operation.readKeys()
         diagnosis.add(
-          subject, "namespace \(settings.namespace), opened with a \(source.withLock { $0 })",
-          recoverySuggestion: keys.primary.older.isEmpty
+          subject, "namespace \(settings.namespace), opened with a \(keys.source)",
+          recoverySuggestion: known.primary.older.isEmpty
             ? nil : "A change of the data key wasn't finished. Call rotateDataKey() again.")
         subject = "items"
         try await addItems(operation, to: &diagnosis)
@@ -82,7 +82,7 @@ extension Fleet {
 
   /// Decrypts the items, and adds a finding about them.
   private func addItems(
-    _ operation: Operation, to diagnosis: inout StorageDiagnosis
+    _ operation: FleetOperation, to diagnosis: inout StorageDiagnosis
   ) async throws(SecureStorageError) {
     let parts = try await operation.readableParts(of: EtcdRange(prefix: operation.namespace.items))
     let most = Self.mostDiagnosedItems
@@ -123,7 +123,7 @@ extension Fleet {
     let subject = "node \(node.endpoint)"
     switch node.status {
     case .success(let status) where status.alarms.contains { $0.contains("NOSPACE") }:
-      diagnosis.add(subject, databaseIsFull().during(.diagnose))
+      diagnosis.add(subject, settings.databaseIsFull().during(.diagnose))
     case .success(let status):
       let suggestion =
         if !status.hasLeader {
@@ -136,7 +136,7 @@ extension Fleet {
       let size = status.databaseSize.map { ", \($0 >> 20) MiB" } ?? ""
       diagnosis.add(subject, "etcd \(status.version)\(size)", recoverySuggestion: suggestion)
     case .failure(let failure):
-      let error = error(for: failure.cause)
+      let error = settings.error(for: failure.cause)
       let cause = error.underlying.map { " [\($0)]" } ?? ""
       switch failure.cause {
       case .timedOut:
@@ -147,7 +147,7 @@ extension Fleet {
         diagnosis.add(
           subject, "It can't be reached." + cause,
           recoverySuggestion: "Check the node and its address. Most of the nodes must run."
-            + closing(cause))
+            + settings.closing(cause))
       case .untrusted(let reason):
         let fault = CertificateFault.ofNode(node.endpoint, reason, settings.tls)
         diagnosis.add(
@@ -182,15 +182,15 @@ extension Fleet {
   /// The seconds by which clocks may differ.
   ///
   /// Clocks that a time service sets differ by much less than a second. A new certificate is used within seconds,
-  /// and isn't valid yet by a clock that is further behind. A token that etcd has signed (JWT) ends early by a
+  /// and too early for a clock that is further behind. A token that etcd has signed (JWT) ends early by a
   /// clock that is ahead.
   private static let mostClockLead: TimeInterval = 5
 }
 
 extension StatusReply {
-  /// Returns what to do about faults of the version, or `nil` if it has none that this package knows.
+  /// Returns what to do about faults of the version, or `nil` for a version without known faults.
   ///
-  /// - Parameter hasUsers: Pass `true` if the cluster has users, whom roles should keep apart.
+  /// - Parameter hasUsers: Pass `true` for a cluster with users, whom roles should keep apart.
   /// - Returns: The advice.
   func fault(hasUsers: Bool) -> String? {
     let update = "Update it to 3.5.33, 3.6.14, 3.7.1 or later"
@@ -212,7 +212,7 @@ extension StatusReply {
     return nil
   }
 
-  /// Returns whether the version is older than the release of its series, or than the first one.
+  /// Returns `true` for a version before the release of its series, or before the first one.
   private func precedes(_ releases: [[Int]]) -> Bool {
     let parts = version.split(separator: ".").map { Int($0.prefix { $0.isNumber }) ?? 0 }
     let release = releases.first { parts.starts(with: $0.dropLast()) } ?? releases[0]

@@ -21,7 +21,7 @@ struct FleetItem: Sendable {
   /// The revision in which the value in etcd was last changed.
   let revision: Int64
 
-  /// A reason why a value can't be decrypted, as it ends a sentence about the value.
+  /// The damage to a value, as it ends a sentence about the value.
   enum Damage: String, Error {
     case format = "has an unknown format"
     case unknownKey = "is encrypted with a key that the namespace doesn't have"
@@ -36,7 +36,7 @@ struct FleetItem: Sendable {
     (self.order, self.revision) = (order, revision)
   }
 
-  /// The secret, which is copied from the decrypted bytes when it's asked for.
+  /// The secret, which each use copies from the decrypted bytes.
   var secret: Secret {
     withSecret { Secret(copying: $0) }
   }

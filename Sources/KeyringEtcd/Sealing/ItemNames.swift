@@ -5,7 +5,7 @@ internal import KeyringRuntime
 internal import KeyringSealing
 internal import KeyringStorage
 
-/// The names of items and services in etcd's database, which can't be read without the key.
+/// The names of items and services in etcd's database, which only the key can tell.
 final class ItemNames: Sendable {
   private let key: SealingKey
   private let namespace: Namespace
@@ -22,7 +22,7 @@ final class ItemNames: Sendable {
 
   /// Returns the prefixes of everything that is written for the service of a key.
   ///
-  /// An internet password belongs to its server, and another item without a service to its kind.
+  /// An internet password belongs to its server, and any other item that lacks a service to its kind.
   func service(of key: ItemKey) -> Namespace.Service {
     if let service = key.service { return self.service(service) }
     let server = key.attributes[AttributeName.server]
@@ -48,9 +48,9 @@ final class ItemNames: Sendable {
     return name
   }
 
-  /// Returns `true` if an item is stored under a key.
+  /// Returns `true` for the key under which an item is stored.
   ///
-  /// A list of many items doesn't make room for their names.
+  /// A list of many items leaves the remembered names alone.
   func isName(_ name: EtcdKey, of key: ItemKey) -> Bool {
     (known[key] ?? self.name(of: key)) == name
   }

@@ -10,7 +10,10 @@ struct Namespace: Sendable {
 
   private static let layout = "v1"
 
-  /// Creates a namespace, or returns `nil` if it can't have that name.
+  /// The format in which everything is stored.
+  static let formatVersion: UInt8 = 1
+
+  /// Creates a namespace, or returns `nil` for an invalid name.
   init?(_ name: String) {
     let parts = name.split(separator: "/", omittingEmptySubsequences: false)
     guard name.utf8.count <= 256,

@@ -11,7 +11,7 @@ struct NamespaceDescription: Sendable {
   init(id: [UInt8], generation: UInt64) { (self.id, self.generation) = (id, generation) }
 
   private var code: [UInt8] = []
-  private var content: [UInt8] { [NamespaceKeys.version] + id + generation.bigEndianBytes }
+  private var content: [UInt8] { [Namespace.formatVersion] + id + generation.bigEndianBytes }
 
   /// Returns the description with a code that authenticates it.
   func bytes(_ key: SealingKey, _ namespace: Namespace) -> [UInt8] {
@@ -19,7 +19,7 @@ struct NamespaceDescription: Sendable {
   }
 
   init?(_ bytes: [UInt8]) {
-    guard bytes.count == 1 + 16 + 8 + 32, bytes[0] == NamespaceKeys.version else { return nil }
+    guard bytes.count == 1 + 16 + 8 + 32, bytes[0] == Namespace.formatVersion else { return nil }
     self.init(id: Array(bytes[1..<17]), generation: UInt64(bigEndianBytes: bytes[17..<25]))
     code = Array(bytes[25...])
   }

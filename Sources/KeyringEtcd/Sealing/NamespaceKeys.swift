@@ -27,10 +27,8 @@ struct NamespaceKeys: Sendable {
   /// The revisions of everything that the keys were read from.
   private let revisions: [EtcdKey: Int64]
 
-  /// The format in which everything is stored.
-  static let version: UInt8 = 1
   static let use = WrappedKey.Use(
-    name: "swift-keyring etcd", prefix: Array("etcd\0".utf8) + [version])
+    name: "swift-keyring etcd", prefix: Array("etcd\0".utf8) + [Namespace.formatVersion])
 
   // MARK: - Reading
 
@@ -44,124 +42,108 @@ struct NamespaceKeys: Sendable {
 
   /// Reads the keys from the replies to ``requests(_:)``.
   ///
-  /// Only keys that aren't among the known ones need the source.
+  /// Only new keys need the source.
   init(
     _ values: [KeyValue], of namespace: Namespace, known: NamespaceKeys?,
     _ source: KeySource, _ request: KeyRequest
   ) async throws(SecureStorageError) {
-    let values = Dictionary(values.map { ($0.key, $0) }) { $1 }
-    if values.isEmpty {
-      guard known == nil else {
-        throw request.error(
-          .damaged, "The \(request.subject) has been removed from the cluster.",
-          recoverySuggestion: "Restore the cluster from a backup.")
-      }
-      throw request.error(
-        .noStorage, "The cluster has no \(request.subject).",
-        recoverySuggestion: "Check the name. Create a new namespace with createNamespace(), once.")
+    let stored = try StoredKeys(values, of: namespace, isKnown: known != nil, request)
+    try known?.checkSuccessor(stored, request)
+    var unwrapping = Unwrapping(
+      stored: stored, wrapping: known?.wrapping, source: source, request: request)
+    let root = if let known { known.root } else { try await unwrapping.root() }
+    let authenticator = Self.authenticator(root)
+    let (description, primary) = (stored.description, stored.primary)
+    guard description.isAuthentic(authenticator, namespace),
+      primary.isAuthentic(authenticator, namespace, description.id)
+    else { throw StoredKeys.foreign(request) }
+    var dataKeys: [UInt32: SealingKey] = [:]
+    // The operator of the cluster can put a key back that was removed.
+    for (id, box) in try stored.dataKeys(request) where primary.accepts(id) {
+      dataKeys[id] =
+        if let same = known?.dataKeys[id] { same } else {
+          try await unwrapping.dataKey(box, id)
+        }
     }
-    guard let meta = values[namespace.meta], let primary = values[namespace.primary],
-      let rootValue = values[namespace.rootKey]
-    else { throw request.damaged("its keys are incomplete") }
-    guard rootValue.value.first == Self.version,
-      let wrappedRoot = WrappedKey(rootValue.value.dropFirst())
-    else { throw request.damaged("its root key isn't in the expected format") }
-    let foreign = "its keys weren't written by this package"
-    guard let description = NamespaceDescription(meta.value), let main = PrimaryKey(primary.value)
-    else { throw request.damaged(foreign) }
-    if let known {
-      // Whatever part of a description was changed, the error is the same.
-      guard
-        wrappedRoot != known.wrappedRoot
-          || description.isAuthentic(Self.authenticator(known.root), namespace)
-      else { throw request.damaged(foreign) }
-      guard known.description.id == description.id else {
-        throw request.damaged("another namespace has taken its place")
-      }
-      guard description.generation >= known.description.generation,
-        main.generation >= known.primary.generation
-      else { throw request.damaged("its keys are older than those that it had before") }
-      guard main.generation > known.primary.generation || main.id == known.primary.id else {
-        throw request.damaged("its keys were replaced by others that don't belong to it")
+    guard ([primary.id] + primary.older).allSatisfy({ dataKeys[$0] != nil }) else {
+      throw request.damaged("a data key is missing")
+    }
+    (self.namespace, self.description, self.primary) = (namespace, description, primary)
+    (self.root, self.dataKeys, wrapping) = (root, dataKeys, unwrapping.wrapping)
+    conditions = stored.conditions
+    names = known?.names ?? ItemNames(root.derived(for: "names"), in: namespace)
+    wrappedRoot = stored.root
+    revisions = stored.revisions
+  }
+
+  /// Refuses keys that can't be later ones of the same namespace.
+  private func checkSuccessor(
+    _ new: StoredKeys, _ request: KeyRequest
+  ) throws(SecureStorageError) {
+    // Whatever part of a description was changed, the error is the same.
+    guard
+      new.root != wrappedRoot || new.description.isAuthentic(Self.authenticator(root), namespace)
+    else { throw StoredKeys.foreign(request) }
+    guard new.description.id == description.id else {
+      throw request.damaged("another namespace has taken its place")
+    }
+    guard new.description.generation >= description.generation,
+      new.primary.generation >= primary.generation
+    else { throw request.damaged("its keys are older than those that it had before") }
+    guard new.primary.generation > primary.generation || new.primary.id == primary.id else {
+      throw request.damaged("its keys were replaced by others that don't belong to it")
+    }
+  }
+
+  /// The unwrapping of stored keys, for which the source is asked at most once.
+  private struct Unwrapping {
+    let stored: StoredKeys
+    var wrapping: WrappingKey?
+    let source: KeySource
+    let request: KeyRequest
+
+    mutating func root() async throws(SecureStorageError) -> SealingKey {
+      do throws(SecureStorageError) {
+        return try await unwrap(stored.root.box, "root")
+      } catch {
+        var error = error
+        if error.code == .wrongKey, let advice = error.recoverySuggestion {
+          error.recoverySuggestion =
+            "\(advice) If it is the right one, the namespace was changed in the cluster: restore a backup."
+        }
+        throw error
       }
     }
 
-    // The source is asked at most once, and only for keys that aren't known yet.
-    var wrapping = known?.wrapping
-    func unwrap(
-      _ box: some Collection<UInt8>, _ name: String
-    ) async throws(SecureStorageError) -> SealingKey {
-      let key = try await Self.wrappingKey(of: wrappedRoot, known: wrapping, source, request)
-      wrapping = key
-      return try key.unwrap(
-        box, authenticating: Self.binding(name, description.id, namespace), request)
-    }
-    func unwrapDataKey(
-      _ box: some Collection<UInt8>, _ name: String
+    mutating func dataKey(
+      _ box: some Collection<UInt8>, _ id: UInt32
     ) async throws(SecureStorageError) -> SealingKey {
       do throws(SecureStorageError) {
-        return try await unwrap(box, name)
+        return try await unwrap(box, id.hexadecimal)
       } catch {
         // The key of the source is the right one if it opens the root key.
-        guard error.code == .wrongKey, (try? await unwrap(wrappedRoot.box, "root")) != nil
+        guard error.code == .wrongKey, (try? await unwrap(stored.root.box, "root")) != nil
         else { throw error }
         throw request.damaged("a data key isn't what was stored in its place")
       }
     }
-    let root: SealingKey
-    do throws(SecureStorageError) {
-      root = if let known { known.root } else { try await unwrap(wrappedRoot.box, "root") }
-    } catch {
-      var error = error
-      if error.code == .wrongKey, let advice = error.recoverySuggestion {
-        error.recoverySuggestion =
-          "\(advice) If it is the right one, the namespace was changed in the cluster: restore a backup."
-      }
-      throw error
-    }
-    let authenticator = Self.authenticator(root)
-    guard description.isAuthentic(authenticator, namespace),
-      main.isAuthentic(authenticator, namespace, description.id)
-    else { throw request.damaged(foreign) }
 
-    var dataKeys: [UInt32: SealingKey] = [:]
-    for (key, value) in values
-    where key.path.hasPrefix(namespace.keys.path) && key != namespace.rootKey {
-      let name = key.path.dropFirst(namespace.keys.path.count)
-      guard let id = UInt32(name, radix: 16), namespace.dataKey(id) == key,
-        value.value.first == Self.version
-      else { throw request.damaged("it has a key in an unknown format") }
-      // The operator of the cluster can put a key back that was removed.
-      guard id == main.id || main.older.contains(id) else { continue }
-      dataKeys[id] =
-        if let same = known?.dataKeys[id] { same } else {
-          try await unwrapDataKey(value.value.dropFirst(), id.hexadecimal)
-        }
+    private mutating func unwrap(
+      _ box: some Collection<UInt8>, _ name: String
+    ) async throws(SecureStorageError) -> SealingKey {
+      let key = try await wrappingKey(of: stored.root, known: wrapping, source, request)
+      wrapping = key
+      return try key.unwrap(
+        box, authenticating: stored.namespace.binding(name, stored.description.id), request)
     }
-    guard ([main.id] + main.older).allSatisfy({ dataKeys[$0] != nil }) else {
-      throw request.damaged("a data key is missing")
-    }
-    self.namespace = namespace
-    self.description = description
-    self.primary = main
-    conditions = [meta, primary].map { .init($0.key, value: $0.value) }
-    (self.root, self.dataKeys, self.wrapping) = (root, dataKeys, wrapping)
-    names = known?.names ?? ItemNames(root.derived(for: "names"), in: namespace)
-    self.wrappedRoot = wrappedRoot
-    revisions = values.mapValues(\.revision)
   }
 
-  /// Returns the key that wraps a root key, and asks the source only if it isn't the known one.
+  /// Returns the key that wraps a root key, and asks the source only for a new one.
   private static func wrappingKey(
     of root: WrappedKey, known: WrappingKey?, _ source: KeySource, _ request: KeyRequest
   ) async throws(SecureStorageError) -> WrappingKey {
     if let known, known.parameters == root.parameters { return known }
     return try await WrappingKey(root.parameters, of: source, for: use, request)
-  }
-
-  /// The data that a wrapped key authenticates, so that it can't take the place of another one.
-  private static func binding(_ name: String, _ id: [UInt8], _ namespace: Namespace) -> [UInt8] {
-    id + Array("\(namespace.name)\0\(name)".utf8)
   }
 
   private static func authenticator(_ root: SealingKey) -> SealingKey {
@@ -180,23 +162,28 @@ struct NamespaceKeys: Sendable {
     let primary = PrimaryKey(id: .random(in: 1 ... .max), generation: 1)
     let authenticator = authenticator(root)
     func box(_ key: SealingKey, _ name: String) throws(SecureStorageError) -> [UInt8] {
-      try wrapping.wrap(
-        key, authenticating: binding(name, description.id, namespace), request)
+      try wrapping.wrap(key, authenticating: namespace.binding(name, description.id), request)
     }
     let values: [(key: EtcdKey, value: [UInt8])] = [
       (namespace.meta, description.bytes(authenticator, namespace)),
       (namespace.primary, primary.bytes(authenticator, namespace, description.id)),
-      (namespace.rootKey, [version] + wrapping.parameters.bytes + (try box(root, "root"))),
-      (namespace.dataKey(primary.id), [version] + (try box(dataKey, primary.id.hexadecimal))),
+      (
+        namespace.rootKey,
+        [Namespace.formatVersion] + wrapping.parameters.bytes + (try box(root, "root"))
+      ),
+      (
+        namespace.dataKey(primary.id),
+        [Namespace.formatVersion] + (try box(dataKey, primary.id.hexadecimal))
+      ),
     ]
     return values.map { ConditionalChange(key: $0.key, revision: 0, value: $0.value) }
   }
 
   // MARK: - Changing
 
-  /// Returns the changes that wrap all keys with the key of another source, or `nil` if that one opens them already.
+  /// Returns the changes that wrap all keys with the key of another source, or `nil` for one that opens them already.
   ///
-  /// The present source must open the namespace. Otherwise, a process could undo a change that it hasn't noticed.
+  /// The present source must open the namespace, so that a process can't undo a change that it has missed.
   func rewrapping(
     from present: KeySource, to source: KeySource, _ request: (KeyRequest.Purpose) -> KeyRequest
   ) async throws(SecureStorageError) -> [ConditionalChange]? {
@@ -219,20 +206,21 @@ struct NamespaceKeys: Sendable {
           .bytes(Self.authenticator(root), namespace)),
       change(
         namespace.rootKey,
-        [Self.version] + wrapping.parameters.bytes + (try box(root, "root", wrapping, request))),
+        [Namespace.formatVersion] + wrapping.parameters.bytes
+          + (try box(root, "root", wrapping, request))),
     ]
     for (id, key) in dataKeys {
       changes.append(
         change(
           namespace.dataKey(id),
-          [Self.version] + (try box(key, id.hexadecimal, wrapping, request))))
+          [Namespace.formatVersion] + (try box(key, id.hexadecimal, wrapping, request))))
     }
     return changes
   }
 
   /// Returns the changes that add a data key, and make it the one for new items.
   ///
-  /// The source must open the namespace. Otherwise, no process that starts later could open the new key.
+  /// The source must open the namespace, so that processes that start later can open the new key.
   func addingDataKey(
     _ source: KeySource, _ request: KeyRequest
   ) async throws(SecureStorageError) -> [ConditionalChange] {
@@ -242,7 +230,7 @@ struct NamespaceKeys: Sendable {
     return [
       change(
         namespace.dataKey(id),
-        [Self.version] + (try box(SealingKey(), id.hexadecimal, wrapping, request))),
+        [Namespace.formatVersion] + (try box(SealingKey(), id.hexadecimal, wrapping, request))),
       changePrimary(to: id, older: [primary.id] + primary.older),
     ]
   }
@@ -253,7 +241,7 @@ struct NamespaceKeys: Sendable {
   ) async throws(SecureStorageError) -> WrappingKey {
     let key = try await Self.wrappingKey(of: wrappedRoot, known: known, source, request)
     _ = try key.unwrap(
-      wrappedRoot.box, authenticating: Self.binding("root", description.id, namespace), request)
+      wrappedRoot.box, authenticating: namespace.binding("root", description.id), request)
     return key
   }
 
@@ -275,7 +263,7 @@ struct NamespaceKeys: Sendable {
     _ key: SealingKey, _ name: String, _ wrapping: WrappingKey, _ request: KeyRequest
   ) throws(SecureStorageError) -> [UInt8] {
     try wrapping.wrap(
-      key, authenticating: Self.binding(name, description.id, namespace), request)
+      key, authenticating: namespace.binding(name, description.id), request)
   }
 
   // MARK: - Items
@@ -291,7 +279,7 @@ struct NamespaceKeys: Sendable {
 
   /// Decrypts an item.
   func open(_ value: KeyValue) throws(FleetItem.Damage) -> FleetItem {
-    guard value.value.count > 5, value.value[0] == Self.version else { throw .format }
+    guard value.value.count > 5, value.value[0] == Namespace.formatVersion else { throw .format }
     let header = Array(value.value.prefix(5))
     let id = UInt32(bigEndianBytes: header[1...])
     guard let dataKey = dataKeys[id] else { throw .unknownKey }
@@ -306,22 +294,16 @@ struct NamespaceKeys: Sendable {
     }
   }
 
-  /// Returns whether an item is encrypted with the data key for new items.
+  /// Returns `true` for an item that is encrypted with the data key for new items.
   func isCurrent(_ value: KeyValue) -> Bool { value.value.starts(with: Self.header(primary.id)) }
 
   private static func header(_ id: UInt32) -> [UInt8] {
-    [version] + id.bigEndianBytes
+    [Namespace.formatVersion] + id.bigEndianBytes
   }
 
-  /// The data that an item authenticates, so that it can't take the place of another one.
+  /// The data that an item authenticates, which binds it to its place.
   private func binding(_ header: [UInt8], _ key: EtcdKey) -> [UInt8] {
     header + description.id + Array(key.path.utf8)
-  }
-}
-
-extension KeyRequest {
-  func damaged(_ how: String) -> SecureStorageError {
-    error(.damaged, "The \(subject) is damaged: \(how).")
   }
 }
 #endif

@@ -15,9 +15,12 @@ struct PrimaryKey: Sendable {
     (self.id, self.generation, self.older) = (id, generation, older)
   }
 
+  /// Returns `true` for a data key that may decrypt items.
+  func accepts(_ id: UInt32) -> Bool { id == self.id || older.contains(id) }
+
   private var code: [UInt8] = []
   private var content: [UInt8] {
-    [NamespaceKeys.version] + id.bigEndianBytes + generation.bigEndianBytes
+    [Namespace.formatVersion] + id.bigEndianBytes + generation.bigEndianBytes
       + older.flatMap(\.bigEndianBytes)
   }
 
@@ -28,7 +31,7 @@ struct PrimaryKey: Sendable {
 
   init?(_ bytes: [UInt8]) {
     let end = bytes.count - 32
-    guard end >= 13, (end - 13).isMultiple(of: 4), bytes[0] == NamespaceKeys.version else {
+    guard end >= 13, (end - 13).isMultiple(of: 4), bytes[0] == Namespace.formatVersion else {
       return nil
     }
     self.init(

@@ -4,10 +4,14 @@
 public import KeyringSealing
 public import KeyringStorage
 
-internal import Synchronization
-
 extension EtcdStorage {
   /// Returns the permissions that a user of the cluster needs for the items of a service.
+  ///
+  /// ```swift
+  /// for permission in try await storage.permissions(for: .password(service: "mail", account: "me")) {
+  ///   print("etcdctl role grant-permission --prefix mail \(permission)")
+  /// }
+  /// ```
   ///
   /// The service is that of a key. An internet password belongs to its server.
   ///
@@ -15,7 +19,7 @@ extension EtcdStorage {
   /// - Returns: The permissions to grant to a role of the user.
   /// - Throws: `SecureStorageError` if the keys of the namespace can't be read.
   public func permissions(for key: ItemKey) async throws(SecureStorageError) -> [EtcdPermission] {
-    try await fleet.perform(.read) { (operation) throws(SecureStorageError) in
+    try await FleetOperation.perform(.read, on: fleet) { (operation) throws(SecureStorageError) in
       let (namespace, service) = (
         operation.namespace, try await operation.keys().names.service(of: key)
       )
@@ -25,22 +29,28 @@ extension EtcdStorage {
     }
   }
 
-  /// Creates the namespace and its keys, unless it exists.
+  /// Creates the namespace and its keys.
   ///
-  /// After `.connectionLost`, the namespace may have been created. Call the method again with the same key. It
-  /// returns `false` if the first call created the namespace.
+  /// ```swift
+  /// let isNew = try await storage.createNamespace()
+  /// print(isNew ? "created" : "was there already")
+  /// ```
   ///
-  /// - Returns: `true` if it was created, or `false` if it existed and this storage has its keys.
-  /// - Throws: `.wrongKey` if the namespace was created with another key, `.damaged` if a part of it is missing,
-  ///   or an error of the cluster.
+  /// After `.connectionLost`, the namespace may have been created. Call the method again with the same key: it
+  /// returns `false` for a namespace that the first call created.
+  ///
+  /// - Returns: `true` for a new namespace, or `false` for an existing one that the key opens.
+  /// - Throws: `.wrongKey` for a namespace with another key, `.damaged` for one with a missing part, or an error of
+  ///   the cluster.
   @discardableResult
   public func createNamespace() async throws(SecureStorageError) -> Bool {
-    try await fleet.perform(.initialize) { (operation) throws(SecureStorageError) in
+    try await FleetOperation.perform(.initialize, on: fleet) {
+      (operation) throws(SecureStorageError) in
       // A source that creates its key must not do so for a namespace that exists.
       if try await operation.hasNamespace() { return false }
       let changes = try await operation.pausing { () async throws(SecureStorageError) in
         try await NamespaceKeys.creation(
-          of: operation.namespace, fleet.source.withLock { $0 }, fleet.keyRequest(.creation))
+          of: operation.namespace, fleet.keys.source, fleet.keys.request(.creation))
       }
       return try await operation.commitKeys(changes, nil)
     }
@@ -50,41 +60,52 @@ extension EtcdStorage {
 
   /// Wraps the keys of the namespace with another key, for example after a machine left the fleet.
   ///
-  /// Running processes go on with the keys that they have. A process that starts later needs the new key.
-  /// The items aren't encrypted again: someone who has read the keys can still read them. To prevent that,
-  /// call ``rotateDataKey()`` afterwards.
+  /// ```swift
+  /// try await storage.rewrapKeys(with: .systemdCredential("new-fleet-key"))
+  /// try await storage.rotateDataKey()
+  /// ```
   ///
-  /// After `.connectionLost`, one of the two keys opens the namespace. Keep both, and call the method again. It
-  /// does nothing if the new key already opens the namespace.
+  /// Running processes go on with the keys that they have. A process that starts later needs the new key.
+  /// Only ``rotateDataKey()`` shuts out someone who has already read the keys.
+  ///
+  /// After `.connectionLost`, one of the two keys opens the namespace. Keep both, and call the method again, which
+  /// is harmless.
   ///
   /// - Parameter key: The source of the new key, which this storage uses from now on.
-  /// - Throws: `.wrongKey` if another process has changed the key, or another error if the keys can't be changed.
+  /// - Throws: `.wrongKey` after another process has changed the key, or an error of the cluster.
   public func rewrapKeys(with key: KeySource) async throws(SecureStorageError) {
-    try await fleet.perform(.rewrapKeys) { (operation) throws(SecureStorageError) in
+    try await FleetOperation.perform(.rewrapKeys, on: fleet) {
+      (operation) throws(SecureStorageError) in
       while true {
         let keys = try await operation.readKeys()
         let changes = try await operation.pausing { () async throws(SecureStorageError) in
           try await keys.rewrapping(
-            from: fleet.source.withLock { $0 }, to: key, { fleet.keyRequest($0) })
+            from: fleet.keys.source, to: key, { fleet.keys.request($0) })
         }
         guard let changes else { break }
         if try await operation.commitKeys(changes, keys) { break }
       }
-      fleet.source.withLock { $0 = key }
+      fleet.keys.source = key
     }
   }
 
   /// Encrypts all items with a new data key, and removes the older ones.
   ///
-  /// From the beginning on, no process can write with an older key. If the process ends before the work is
-  /// done, call this method again. It makes another key, and finishes the work.
+  /// ```swift
+  /// let count = try await storage.rotateDataKey()
+  /// print("\(count) items have a new key")
+  /// ```
+  ///
+  /// From the beginning on, all processes write with the new key. After a process that ended too early, call this
+  /// method again. It makes another key, and finishes the work.
   ///
   /// - Returns: The number of items that were encrypted again.
-  /// - Throws: `.damaged` if an item can't be decrypted. All others are encrypted with the new key, and the older
-  ///   keys are still there. Otherwise, another error if the keys or the items can't be changed.
+  /// - Throws: `.damaged` for an item that this key can't decrypt. All others have the new key then, and the older
+  ///   keys are still there.
   @discardableResult
   public func rotateDataKey() async throws(SecureStorageError) -> Int {
-    try await fleet.perform(.rotateDataKey) { (operation) throws(SecureStorageError) in
+    try await FleetOperation.perform(.rotateDataKey, on: fleet) {
+      (operation) throws(SecureStorageError) in
       var keys = try await operation.readKeys()
       var (count, idleRounds, hasNewKey) = (0, 0, false)
       // Another process may do the same at the same time, and finish first.
@@ -92,14 +113,14 @@ extension EtcdStorage {
         // The key of a replacement that wasn't finished may be known to a thief.
         if !hasNewKey, keys.primary.older.count < Self.mostOlderKeys {
           let changes = try await operation.pausing { [keys] () async throws(SecureStorageError) in
-            try await keys.addingDataKey(fleet.source.withLock { $0 }, fleet.keyRequest(.opening))
+            try await keys.addingDataKey(fleet.keys.source, fleet.keys.request(.opening))
           }
           hasNewKey = try await operation.commitKeys(changes, keys)
         } else {
           let (moved, isComplete) = try await operation.moveItems(to: keys)
           count += moved
           idleRounds = moved > 0 ? 0 : idleRounds + 1
-          if idleRounds == Operation.mostIdleRounds { throw operation.outpaced }
+          if idleRounds == FleetOperation.mostIdleRounds { throw operation.outpaced }
           if isComplete { _ = try await operation.commitKeys(keys.removingOlderDataKeys, keys) }
         }
         keys = try await operation.readKeys()
@@ -112,18 +133,18 @@ extension EtcdStorage {
   private static let mostOlderKeys = 60
 }
 
-extension Operation {
-  /// Returns `true` if the namespace exists and the key opens it.
+extension FleetOperation {
+  /// Looks for the namespace, and opens it with the key.
   fileprivate func hasNamespace() async throws(SecureStorageError) -> Bool {
-    let known = fleet.currentKeys
+    let known = fleet.keys.current
     let answer = try await transact(Transaction(success: NamespaceKeys.requests(namespace)))
     // A process that has used the namespace doesn't take a new one for it.
     if known == nil, answer.reply.ranges.allSatisfy(\.values.isEmpty) { return false }
-    _ = try await fleet.takeKeys(answer.reply.ranges, self, after: known)
+    _ = try await takeKeys(answer.reply.ranges, after: known)
     return true
   }
 
-  /// Makes changes, and returns `false` if the keys or the values aren't the expected ones any more.
+  /// Makes changes, and returns `false` after a change of the keys or the values by another process.
   fileprivate func commitKeys(
     _ changes: [ConditionalChange], _ keys: NamespaceKeys?
   ) async throws(SecureStorageError) -> Bool {
@@ -134,10 +155,10 @@ extension Operation {
 
   /// Encrypts the items that are encrypted with an older data key with the one for new items.
   ///
-  /// - Parameter target: The keys. If they're replaced, the work isn't complete.
-  /// - Returns: The number of items, and `true` unless other changes got in the way.
-  /// - Throws: `.damaged` if an item can't be decrypted, after all others were written, or another error if the
-  ///   items can't be read or written.
+  /// - Parameter target: The keys, whose replacement interrupts the work.
+  /// - Returns: The number of items, and `false` for work that other changes have interrupted.
+  /// - Throws: `.damaged` for an item that can't be decrypted, after all others were written, or an error of the
+  ///   cluster.
   fileprivate func moveItems(
     to target: NamespaceKeys
   ) async throws(SecureStorageError) -> (count: Int, isComplete: Bool) {
@@ -176,7 +197,7 @@ extension Operation {
           continue
         }
         guard let sealed = try? keys.seal(item.moved, value.key) else {
-          throw fleet.error(.other, "An item can't be encrypted.")
+          throw fleet.settings.error(.other, "An item can't be encrypted.")
         }
         if size + sealed.count > Self.batchByteLimit { try await commitBatch() }
         batch.append(ConditionalChange(key: value.key, revision: value.revision, value: sealed))

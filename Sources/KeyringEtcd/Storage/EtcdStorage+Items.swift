@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
-internal import KeyringRuntime
 internal import KeyringSealing
 public import KeyringStorage
 
@@ -13,8 +12,8 @@ extension EtcdStorage {
     for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     for key in keys { try validate(.key(key), for: .read) }
-    return try await fleet.whileReading(keys) { () throws(SecureStorageError) in
-      try await fleet.perform(.read) { (operation) throws(SecureStorageError) in
+    return try await fleet.items.whileReading(keys) { () throws(SecureStorageError) in
+      try await FleetOperation.perform(.read, on: fleet) { (operation) throws(SecureStorageError) in
         try await operation.items(for: keys, details: details)
       }
     }
@@ -24,7 +23,7 @@ extension EtcdStorage {
   ///
   /// - Parameter query: The query that selects the items and their details.
   /// - Returns: The items.
-  /// - Throws: `SecureStorageError` if the cluster can't be read.
+  /// - Throws: `SecureStorageError` from the cluster.
   public func itemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> [SecureItem] {
@@ -32,7 +31,8 @@ extension EtcdStorage {
     if query.asksForKeyOnly, let key = query.key {
       return try await itemsWithoutBlocking(for: [key], details: query.details).map(\.value)
     }
-    return try await fleet.perform(.read) { (operation) throws(SecureStorageError) in
+    return try await FleetOperation.perform(.read, on: fleet) {
+      (operation) throws(SecureStorageError) in
       try await operation.items(matching: query) { item in
         item.record.item(query.details, secret: item.secret)
       }
@@ -43,45 +43,39 @@ extension EtcdStorage {
 
   /// Stores an item under its key.
   ///
-  /// The item is replaced as a whole and in a single step, for the whole fleet. If the connection is lost in
-  /// the meantime, the storage finds out whether the item was stored.
+  /// The item is replaced as a whole and in a single step, for the whole fleet. After a lost connection, the storage
+  /// asks another node for the result.
   ///
   /// - Parameters:
   ///   - item: The item to store.
-  ///   - mode: The save mode. `.add` and `.update` are exact even if several machines save at once.
-  /// - Throws: `.itemAlreadyExists`, `.itemNotFound`, or `.invalidArgument`; `.connectionLost` or `.canceled`
-  ///   if the item may have been stored; or another error if it wasn't stored.
+  ///   - mode: The save mode. `.add` and `.update` are exact, also among machines that save at the same moment.
+  /// - Throws: `.itemAlreadyExists`, `.itemNotFound`, or `.invalidArgument`. After `.connectionLost` or `.canceled`,
+  ///   the item may have been stored. After any other error, the old item is still there.
   public func saveWithoutBlocking(
     _ item: SecureItem, mode: SaveMode
   ) async throws(SecureStorageError) {
     try validate(item)
-    try await fleet.perform(.save) { (operation) throws(SecureStorageError) in
+    try await FleetOperation.perform(.save, on: fleet) { (operation) throws(SecureStorageError) in
       // A query for a service reads only what is stored for the service of a key.
       if item.key.service == nil, item.attributes?[AttributeName.service] != nil {
-        throw fleet.error(
+        throw fleet.settings.error(
           .invalidArgument,
           "The argument \"attributes\" must not contain \"service\" if the key has no service.",
           argument: "attributes")
       }
-      var known = fleet.known[item.key]
+      var known = fleet.items[item.key]
       var secret = item.secret
       // A write that fails costs the cluster as much as one that succeeds. A read costs less.
       var mustRead = secret == nil || mode != .add && known == nil
       var keys = try await operation.keys()
       while true {
         if mustRead {
-          let key = item.key
-          let (newKeys, replies, _) = try await operation.read {
-            [RangeRequest($0.names.item(key))]
-          }
-          keys = newKeys
-          let old = try replies.first?.values.first.map { (value) throws(SecureStorageError) in
-            try operation.open(value, newKeys)
-          }
-          known = old.map { Fleet.KnownItem(record: $0.record, revision: $0.revision) }
+          let old: FleetItem?
+          (keys, old) = try await operation.storedItem(for: item.key)
+          known = old.map(KnownItems.Item.init)
           secret = item.secret ?? old?.secret
           mustRead = false
-          if mode == .update, known == nil { throw fleet.error(.itemNotFound) }
+          if mode == .update, known == nil { throw fleet.settings.error(.itemNotFound) }
         }
         if mode == .add { known = nil }
         let secret = if let secret { secret } else { try requireSecret(item) }
@@ -89,29 +83,29 @@ extension EtcdStorage {
         let place = keys.names.item(item.key)
         let record = ItemRecord(saving: item, over: known?.record)
         guard let value = try? keys.seal(FleetItem(record, secret, writeID: id), place) else {
-          throw fleet.error(.other, "The item can't be encrypted.")
+          throw fleet.settings.error(.other, "The item can't be encrypted.")
         }
         let change = ConditionalChange(key: place, revision: known?.revision ?? 0, value: value)
         switch try await operation.commit(
           [change], service: keys.names.service(of: item.key), keys, id: id)
         {
         case .done(let revision):
-          fleet.known[item.key] = .init(record: record, revision: revision)
+          fleet.items[item.key] = .init(record: record, revision: revision)
           return
         case .otherKeys(let newKeys):
           keys = newKeys
         case .conflict(let values, let newKeys):
           keys = newKeys
-          if mode == .add { throw fleet.error(.itemAlreadyExists) }
+          if mode == .add { throw fleet.settings.error(.itemAlreadyExists) }
           let old = values[0].flatMap { try? keys.open($0) }
           // The keys may be from another moment than the value. A read has both from one moment.
           if old == nil, values[0] != nil {
             mustRead = true
             continue
           }
-          known = old.map { Fleet.KnownItem(record: $0.record, revision: $0.revision) }
-          fleet.known[item.key] = known
-          if mode == .update, known == nil { throw fleet.error(.itemNotFound) }
+          known = old.map(KnownItems.Item.init)
+          fleet.items[item.key] = known
+          if mode == .update, known == nil { throw fleet.settings.error(.itemNotFound) }
           mustRead = item.secret == nil
         }
       }
@@ -131,14 +125,15 @@ extension EtcdStorage {
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> Int {
     try validate(query, for: .remove)
-    return try await fleet.perform(.remove) { (operation) throws(SecureStorageError) in
+    return try await FleetOperation.perform(.remove, on: fleet) {
+      (operation) throws(SecureStorageError) in
       var (count, idleRounds) = (0, 0)
       var query = query
       while true {
         let (keys, changes) = try await removals(matching: query, operation)
         if changes.isEmpty { return count }
         // Every list has the full deadline.
-        if idleRounds == Operation.mostIdleRounds, !query.asksForKeyOnly {
+        if idleRounds == FleetOperation.mostIdleRounds, !query.asksForKeyOnly {
           throw operation.outpaced
         }
         idleRounds += 1
@@ -162,7 +157,7 @@ extension EtcdStorage {
   private static let removalLimit = 64
 
   private func removals(
-    matching query: ItemQuery, _ operation: Operation
+    matching query: ItemQuery, _ operation: FleetOperation
   ) async throws(SecureStorageError) -> (
     NamespaceKeys, [(change: ConditionalChange, service: Namespace.Service)]
   ) {
@@ -188,77 +183,6 @@ extension EtcdStorage {
         )
       }
     )
-  }
-}
-
-extension Operation {
-  /// Returns the items stored under keys, at one revision.
-  func items(
-    for keys: [ItemKey], details: ItemQuery.Details
-  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    try await withSnapshot { (snapshot) throws(SecureStorageError) in
-      var items: [ItemKey: SecureItem] = [:]
-      var rest = Array(Set(keys))[...]
-      while !rest.isEmpty {
-        let part = rest.prefix(Transaction.rangeLimit)
-        rest = rest.dropFirst(part.count)
-        let reply = try await snapshot.read { keys in part.map { RangeRequest(keys.names.item($0)) }
-        }
-        guard let (namespaceKeys, replies) = reply else { return nil }
-        for (key, reply) in zip(part, replies) {
-          guard let value = reply.values.first else { continue }
-          let item = try open(value, namespaceKeys)
-          fleet.known[key] = .init(record: item.record, revision: item.revision)
-          items[key] = item.record.item(details, secret: item.secret)
-        }
-      }
-      return items
-    }
-  }
-
-  /// Returns what is needed of the items that match a query, newest first, at one revision.
-  ///
-  /// The decrypted bytes of an item aren't kept.
-  func items<Part>(
-    matching query: ItemQuery, _ part: (FleetItem) -> Part
-  ) async throws(SecureStorageError) -> [Part] {
-    var found = try await list(readableParts(of: range(of: query))) {
-      (value, keys) throws(SecureStorageError) -> (order: Int64, part: Part)? in
-      let item = try open(value, keys)
-      guard query.matches(item.record.item(.metadata, secret: item.secret)) else { return nil }
-      return (item.order, part(item))
-    }.elements
-    found.sort { $0.order > $1.order }
-    return found.prefix(query.limit ?? .max).map(\.part)
-  }
-
-  /// Returns the range that has the items of a query: the items of one service, or all items.
-  func range(of query: ItemQuery?) async throws(SecureStorageError) -> EtcdRange {
-    let keys = try await keys()
-    if let key = query?.key { return EtcdRange(prefix: keys.names.service(of: key).items) }
-    if let query, !query.ignoresCase, let service = query.attributes[AttributeName.service] {
-      return EtcdRange(prefix: keys.names.service(service).items)
-    }
-    return EtcdRange(prefix: namespace.items)
-  }
-
-  /// Returns the parts of a range that the user may read.
-  ///
-  /// The items of one service are in one part. If the user may not read it, etcd says so.
-  func readableParts(of range: EtcdRange) async throws(SecureStorageError) -> [EtcdRange] {
-    guard range.contains(EtcdRange(prefix: namespace.items)) else { return [range] }
-    let readable: [EtcdRange]?
-    do throws(EtcdFailure) {
-      readable = try await client.readableRanges(until: end)
-    } catch {
-      throw fleet.error(for: error.cause)
-    }
-    guard let readable else { return [range] }
-    let parts = range.parts(in: readable)
-    if parts.isEmpty {
-      throw fleet.error(for: .refused(GatewayError(code: 7, message: "no role for the items")))
-    }
-    return parts
   }
 }
 #endif

@@ -33,18 +33,18 @@ public struct EtcdStorage: AsynchronousStorage {
   /// The promise for all items of the cluster, which are read at one revision.
   public var readsOneVersion: Bool { true }
 
-  /// Creates a storage, which connects to nothing until it's used.
+  /// Creates a storage, which connects to the cluster at its first use.
   ///
   /// - Parameters:
-  ///   - endpoints: The addresses of the nodes of one cluster, such as "https://etcd-1.example.org:2379". If a node
-  ///     doesn't answer, another one is asked. With a user or files for encrypted connections, an address may begin
-  ///     with "http://" only if the node is on this machine.
+  ///   - endpoints: The addresses of the nodes of one cluster, such as "https://etcd-1.example.org:2379". A silent
+  ///     node is passed over. With a user or files for encrypted connections, "http://" is only for a node on this
+  ///     machine.
   ///   - namespace: The name under which the fleet's items are in the cluster: letters, digits, "-", ".",
-  ///     "_" and "/". No part between slashes may be empty or "v1".
+  ///     "_" and "/". A part between slashes must have a name other than "v1".
   ///   - key: The source of the key that all machines of the fleet have. Prefer a key to a passphrase:
   ///     someone who has a copy of the cluster's data can try out passphrases.
   ///   - tls: The files for encrypted connections, or `nil` to trust the authorities of the system.
-  ///   - user: The user of the cluster, or `nil` if it has no users.
+  ///   - user: The user of the cluster, or `nil` for one with free access.
   ///   - timeout: The longest time that an operation waits for the cluster. The first operation also waits
   ///     for the source of the key.
   public init(
@@ -52,7 +52,7 @@ public struct EtcdStorage: AsynchronousStorage {
     user: EtcdUser? = nil, timeout: Duration = .seconds(10)
   ) {
     fleet = Fleet(
-      Fleet.Settings(
+      FleetSettings(
         endpoints: endpoints, namespace: namespace, tls: tls, user: user, timeout: timeout), key)
   }
 
@@ -60,18 +60,9 @@ public struct EtcdStorage: AsynchronousStorage {
 }
 
 extension EtcdStorage: CustomStringConvertible, CustomReflectable {
-  /// The name of the type and the namespace, without any stored data.
+  /// The name of the type and the namespace.
   public var description: String { "\(backendName)(\(fleet.settings.namespace))" }
-  /// A mirror without children.
+  /// An empty mirror.
   public var customMirror: Mirror { Mirror(self, children: []) }
-}
-
-extension SecureStorageError.Operation {
-  /// The operation that creates a namespace in a cluster.
-  public static let initialize = SecureStorageError.Operation(rawValue: "initialize")
-  /// The operation that wraps the keys of a namespace with another key.
-  public static let rewrapKeys = SecureStorageError.Operation(rawValue: "rewrapKeys")
-  /// The operation that encrypts all items of a namespace with a new key.
-  public static let rotateDataKey = SecureStorageError.Operation(rawValue: "rotateDataKey")
 }
 #endif

@@ -6,16 +6,17 @@ internal import KeyringStorage
 internal import Synchronization
 
 extension ItemWatch {
-  /// Reads what has changed, and returns the error if that failed.
+  /// Reads what has changed, and returns the error of that.
   func synchronize(_ fleet: Fleet) async -> SecureStorageError? {
     // Until the items are read, no observer is notified of changes.
-    let alarm = Task(executorPreference: HTTPTransport.streamingThread) { [weak self] in
+    let alarm = Task(executorPreference: EventLoopExecutor.streaming) { [weak self] in
       let end = await Waiter.wait(until: .now(plus: .seconds(5))) { _ in }
       if end == .timedOut, !Task.isCancelled { self?.report(isConnected: false) }
     }
     defer { alarm.cancel() }
     do throws(SecureStorageError) {
-      try await fleet.perform(.observe) { (operation) throws(SecureStorageError) in
+      try await FleetOperation.perform(.observe, on: fleet) {
+        (operation) throws(SecureStorageError) in
         let parts = try await operation.readableParts(of: range)
         let isDue = state.withLock { ThreadExecutor.now >= $0.nextList }
         if !isDue, try await catchUp(parts, operation) { return }
@@ -28,18 +29,18 @@ extension ItemWatch {
     return nil
   }
 
-  /// Reports the items that this process has read or written, or is reading, but that aren't there now.
+  /// Reports the items that this process has read or written, or is reading, but that are missing now.
   ///
-  /// If such an item was created and removed since the last watch, no watch and no list has shown it.
+  /// Such an item may have been created and removed since the last watch, hidden from watches and lists.
   private func reportUnlisted(_ fleet: Fleet) {
-    guard let keys = fleet.currentKeys else { return }
-    for key in fleet.usedKeys {
+    guard let keys = fleet.keys.current else { return }
+    for key in fleet.items.usedKeys {
       let place = keys.names.item(key)
       let isUnlisted = state.withLock { state in
         state.items[place] == nil && state.follows(EtcdRange(place))
       }
       guard isUnlisted else { continue }
-      fleet.known[key] = nil
+      fleet.items[key] = nil
       observers.report(.mayHaveChanged(key))
     }
   }
@@ -47,13 +48,12 @@ extension ItemWatch {
   /// Reads the newest items, and reports what has changed.
   ///
   /// An item that is still as it was shows that the history of the cluster is the same up to its revision.
-  /// Since then, none of the others can have become older, unless the cluster was restored from a backup.
+  /// Only a restored backup makes one of the others older.
   ///
-  /// - Returns: `true`, or `false` if all items must be listed: one was removed, all of the newest ones were
-  ///   changed, one can't be decrypted, there are several parts or another one, the keys were changed, or the
-  ///   cluster has another history.
+  /// - Returns: `true`, or `false` to list all items: one was removed, all of the newest ones were changed, one is
+  ///   unreadable, there are several parts or another one, the keys were changed, or the cluster has another history.
   private func catchUp(
-    _ parts: [EtcdRange], _ operation: Operation
+    _ parts: [EtcdRange], _ operation: FleetOperation
   ) async throws(SecureStorageError) -> Bool {
     let (known, followed, hasUnreadable, conditions) = state.withLock {
       ($0.items, $0.parts, $0.hasUnreadable, $0.conditions)
@@ -63,7 +63,7 @@ extension ItemWatch {
       let oldest = newest.last
     else { return false }
     var request = RangeRequest(parts[0])
-    (request.limit, request.leastRevision) = (Operation.pageLimit, oldest.value.revision)
+    (request.limit, request.leastRevision) = (FleetOperation.pageLimit, oldest.value.revision)
     let page = try await operation.read { [request] _ in [request] }
     guard page.keys.conditions == conditions, page.revision >= revision,
       let reply = page.replies.first, !reply.hasMore
@@ -76,7 +76,7 @@ extension ItemWatch {
       known[place].map { $0.revision == item?.revision && $0.writeID == item?.writeID } ?? false
     }
     guard isSameHistory else { return false }
-    operation.fleet.reported.withLock { $0.forget() }
+    operation.fleet.items.forgetReports()
     report(items)
     state.withLock { $0.parts = [parts[0]: page.revision] }
     return true
@@ -87,8 +87,8 @@ extension ItemWatch {
 
   /// The time after which everything is listed again, in seconds.
   ///
-  /// etcd 3.4.23 can lose events of a watch while it compacts its database: etcd issue 17529. Machines that
-  /// have lost a node at the same moment don't list at the same moment.
+  /// etcd 3.4.23 can lose events of a watch during a compaction: etcd issue 17529. Machines that have lost a node at
+  /// the same moment list at different moments.
   private static let listInterval = Int64(450)...750
 
   /// Lists the items, and reports what has changed.
@@ -96,13 +96,13 @@ extension ItemWatch {
   /// The difference is always that to all items. A cluster that was restored from a backup has another history
   /// with the same revisions.
   func list(
-    _ parts: [EtcdRange], _ operation: Operation
+    _ parts: [EtcdRange], _ operation: FleetOperation
   ) async throws(SecureStorageError) {
     let (all, revision) = try await operation.list(parts) {
       (value, keys) -> (place: EtcdKey, item: Seen?)? in
       (value.key, (try? keys.open(value)).map(Seen.init))
     }
-    operation.fleet.reported.withLock { $0.forget() }
+    operation.fleet.items.forgetReports()
     state.withLock { $0.hasUnreadable = false }
     let places = Set(all.map(\.place))
     for place in state.withLock({ Array($0.items.keys) }) where !places.contains(place) {

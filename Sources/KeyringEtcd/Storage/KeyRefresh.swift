@@ -2,54 +2,56 @@
 
 #if Etcd
 internal import KeyringRuntime
-internal import KeyringStorage
 internal import Synchronization
 
-/// Reads of the keys for events whose items can't be decrypted.
+/// Reads of the keys for events whose items need others.
 ///
-/// The source of the keys may take long to answer. The events of other items don't wait for it.
+/// The source of the keys may take long to answer. The events of other items pass it.
 final class KeyRefresh: Sendable {
+  /// A read that has begun.
+  struct Read: Sendable {
+    fileprivate let outcome = SharedOutcome<Void>()
+    /// The moment until which events wait for it, in microseconds of the monotonic clock.
+    fileprivate let end = Int64.now(plus: KeyRefresh.patience)
+
+    /// Waits a moment for the keys.
+    func wait() async { _ = await outcome.wait(until: end) }
+  }
+
   private struct State: Sendable {
-    /// The current read, and the moment until which events wait for it, in microseconds of the monotonic
-    /// clock.
-    var current: (outcome: SharedOutcome<Void>, end: Int64)?
-    /// The moment until which no read begins, in microseconds of the monotonic clock.
+    var current: Read?
+    /// The moment from which a read may begin, in microseconds of the monotonic clock.
     var next: Int64 = 0
   }
 
   private let state = Mutex(State())
 
-  /// The time for which events wait for the source of the keys, unless it blocks its thread.
+  /// The longest time that events wait for a source of the keys that doesn't block its thread.
   private static let patience = Duration.seconds(2)
 
-  /// The time after a read that didn't help in which no other one begins.
+  /// The time from a vain read to the next one.
   private static let pause = Duration.seconds(5)
 
-  /// Reads the keys from the cluster, and waits for them for a moment.
+  /// Returns the current read, or one that the caller begins, or `nil` shortly after a vain one.
   ///
   /// Events that need the keys at the same time share a read.
-  func perform(_ fleet: Fleet) async {
-    let (read, isNew) = state.withLock { state in
-      if let current = state.current { return (Optional(current), false) }
-      guard state.next <= ThreadExecutor.now else { return (nil, false) }
-      let read = (outcome: SharedOutcome<Void>(), end: Int64.now(plus: Self.patience))
-      state.current = read
-      return (read, true)
+  func read() -> (Read, isNew: Bool)? {
+    state.withLock { state in
+      if let current = state.current { return (current, false) }
+      guard state.next <= ThreadExecutor.now else { return nil }
+      let new = Read()
+      state.current = new
+      return (new, true)
     }
-    guard let read else { return }
-    if isNew {
-      Task(executorPreference: HTTPTransport.streamingThread) {
-        _ = try? await fleet.perform(.observe) { (operation) throws(SecureStorageError) in
-          try await operation.readKeys()
-        }
-        self.state.withLock { $0.current = nil }
-        read.outcome.settle(())
-      }
-    }
-    _ = await read.outcome.wait(until: read.end)
   }
 
-  /// Lets a moment pass until the next read, because the last one didn't help.
+  /// Notes that a read has ended, and lets the events go on.
+  func end(_ read: Read) {
+    state.withLock { $0.current = nil }
+    read.outcome.settle(())
+  }
+
+  /// Lets a moment pass after a vain read.
   func postpone() { state.withLock { $0.next = .now(plus: Self.pause) } }
 }
 #endif

@@ -6,10 +6,10 @@ internal import KeyringStorage
 
 /// Reads in several parts, all as the items were at the moment of the first part.
 struct Snapshot {
-  private let operation: Operation
+  private let operation: FleetOperation
   private var first: (keys: NamespaceKeys, revision: Int64)?
 
-  init(_ operation: Operation) { self.operation = operation }
+  init(_ operation: FleetOperation) { self.operation = operation }
 
   /// The revision of all parts.
   var revision: Int64 { first?.revision ?? 0 }
@@ -18,9 +18,9 @@ struct Snapshot {
   ///
   /// - Parameter requests: A closure that returns the requests, of which there are at most
   ///   ``Transaction/rangeLimit``.
-  /// - Returns: The keys and the replies, or `nil` if all parts must be read again: between two of them, the
-  ///   keys were changed, or the history was compacted.
-  /// - Throws: `SecureStorageError` if the cluster can't be read.
+  /// - Returns: The keys and the replies, or `nil` to read all parts again: between two of them, the keys were
+  ///   changed, or the history was compacted.
+  /// - Throws: `SecureStorageError` from the cluster.
   mutating func read(
     _ requests: (NamespaceKeys) -> [RangeRequest]
   ) async throws(SecureStorageError) -> (keys: NamespaceKeys, replies: [RangeReply])? {
@@ -52,7 +52,7 @@ struct Snapshot {
 
   typealias Page = (keys: NamespaceKeys, reply: RangeReply)
 
-  /// Reads the first values in a range, or returns `nil` if all parts must be read again.
+  /// Reads the first values in a range, or returns `nil` to read all parts again.
   mutating func page(
     of range: EtcdRange, _ limit: Int
   ) async throws(SecureStorageError) -> Page? {
@@ -60,7 +60,7 @@ struct Snapshot {
     request.limit = limit
     guard let part = try await read({ [request] _ in [request] }) else { return nil }
     guard let reply = part.replies.first else {
-      throw operation.fleet.error(for: .malformed("a reply without a range"))
+      throw operation.fleet.settings.error(for: .malformed("a reply without a range"))
     }
     return (part.keys, reply)
   }
@@ -69,8 +69,8 @@ struct Snapshot {
   private static let unknownRevision = 11
 }
 
-extension Operation {
-  /// Calls a closure with a new snapshot until it returns a result, a few times.
+extension FleetOperation {
+  /// Calls a closure with new snapshots, a few times, and returns its first result.
   func withSnapshot<Result>(
     _ body: (inout Snapshot) async throws(SecureStorageError) -> Result?
   ) async throws(SecureStorageError) -> Result {
@@ -81,12 +81,12 @@ extension Operation {
     throw outpaced
   }
 
-  /// The number of times that work in many steps begins again without any progress.
+  /// The number of fruitless attempts after which work in many steps gives up.
   static var mostIdleRounds: Int { 10 }
 
-  /// The error for work that other changes have undone every time.
+  /// The error for work that other changes have undone each time.
   var outpaced: SecureStorageError {
-    fleet.error(
+    fleet.settings.error(
       .timedOut, "The items and keys of the cluster change faster than they can be read.")
   }
 
@@ -94,10 +94,10 @@ extension Operation {
   ///
   /// - Parameters:
   ///   - ranges: The ranges.
-  ///   - most: The number of results after which no other page is read.
+  ///   - most: The number of results that are enough.
   ///   - transform: A closure that returns what to keep of a value.
   /// - Returns: The results of the closure, and the revision.
-  /// - Throws: `SecureStorageError` if the cluster can't be read, or the error of the closure.
+  /// - Throws: `SecureStorageError` from the cluster or the closure.
   func list<Element>(
     _ ranges: [EtcdRange], first most: Int = .max,
     _ transform: (KeyValue, NamespaceKeys) throws(SecureStorageError) -> Element?

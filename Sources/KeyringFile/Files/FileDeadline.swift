@@ -6,18 +6,18 @@ internal import KeyringStorage
 
 internal import KeyringPlatform
 
-/// The limit of how long an operation waits for others: until a deadline or until it's cancelled.
+/// The limit of how long an operation waits for others: its deadline, or its cancellation.
 struct FileDeadline {
   private let end: Int64
 
   init(_ timeout: Duration) { end = .now(plus: timeout) }
 
-  /// Throws an error if the operation was cancelled.
+  /// Throws an error in a cancelled operation.
   static func check() throws(SecureStorageError) {
     if Cancellation.isCurrentCancelled { throw SecureStorageError(.canceled) }
   }
 
-  /// Repeats an attempt until it succeeds.
+  /// Repeats an attempt up to its success.
   ///
   /// A blocking wait for the lock of another process couldn't be ended from here. The attempt is therefore
   /// repeated about every millisecond, which is less than a write takes.

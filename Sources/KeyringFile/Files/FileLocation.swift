@@ -26,7 +26,7 @@ struct FileLocation: Sendable {
 
   /// The path of the file that writers lock.
   ///
-  /// The file is never removed, because another process may be about to lock it.
+  /// The file stays, because another process may be about to lock it.
   var lockPath: String { "\(directory.path)/\(name).lock" }
 
   /// The path of the new file while it's being written.
@@ -35,7 +35,7 @@ struct FileLocation: Sendable {
   /// left behind is therefore found again.
   private var temporaryPath: String { "\(directory.path)/.\(name).new" }
 
-  /// Throws an error if the path can't be the path of a file.
+  /// Throws an error for a path that can't be one of a file.
   func check() throws(SecureStorageError) {
     guard isValid else {
       throw SecureStorageError(
@@ -44,7 +44,7 @@ struct FileLocation: Sendable {
     }
   }
 
-  /// Reads the file, or returns `nil` if there is none.
+  /// Reads the file, or returns `nil` for a missing one.
   func read() throws(SecureStorageError) -> (OpenFile, FileIdentity, bytes: [UInt8])? {
     do throws(FileFailure) {
       guard let file = try open() else { return nil }
@@ -55,12 +55,12 @@ struct FileLocation: Sendable {
     }
   }
 
-  /// Opens the file, or returns `nil` if there is none.
+  /// Opens the file, or returns `nil` for a missing one.
   func open() throws(FileFailure) -> OpenFile? { try OpenFile.reading(path, O_NOFOLLOW) }
 
   /// Reads the bytes of a file that isn't changed in place.
   ///
-  /// It returns fewer bytes if the file was cut short.
+  /// Of a file that was cut short, it returns fewer bytes.
   private func bytes(of file: OpenFile, _ count: Int) throws(FileFailure) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     let read = try bytes.withUnsafeMutableBufferPointer { (buffer) throws(FileFailure) in
@@ -70,9 +70,12 @@ struct FileLocation: Sendable {
     return bytes
   }
 
+  /// Takes the lock of the writers, or returns `nil` as long as another one has it.
+  func lock() throws(FileFailure) -> FileLock? { try FileLock(at: lockPath, for: path) }
+
   /// Replaces the content of the file while the lock is held.
   ///
-  /// - Returns: The new file, or `nil` if the lock was lost in the meantime and nothing changed. The new
+  /// - Returns: The new file, or `nil` and the old one after the lock was lost. The new
   ///   file is on the disk, but the directory entry on the disk may still be that of the old file.
   func replace(with content: [UInt8], under lock: FileLock) throws(FileFailure) -> OpenFile? {
     // If an old file can't be removed, the new one can't be created, and that is reported.

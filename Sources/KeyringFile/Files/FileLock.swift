@@ -8,16 +8,21 @@ internal import KeyringPlatform
 
 /// The lock that keeps the writers of a file apart, threads as well as processes.
 ///
-/// Closing its file releases the lock. The system also does that if the process is killed.
+/// Closing its file releases the lock. The system also does that for a killed process.
 struct FileLock {
   private let file: OpenFile
   private let path: String
 
-  /// Takes the lock, or returns `nil` if another writer has it.
-  init?(taking place: FileLocation) throws(FileFailure) {
-    path = place.lockPath
+  /// Takes the lock, or returns `nil` as long as another writer has it.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file that writers lock.
+  ///   - content: The path of the file that they write.
+  /// - Throws: `FileFailure` for any other reason.
+  init?(at path: String, for content: String) throws(FileFailure) {
+    self.path = path
     do throws(FileFailure) {
-      file = try Self.open(path, for: place.path)
+      file = try Self.open(path, for: content)
       if flock(file.descriptor, LOCK_EX | LOCK_NB) != 0 {
         if errno == EWOULDBLOCK || errno == EINTR { return nil }
         throw FileFailure("can't be locked for writing")
@@ -28,7 +33,7 @@ struct FileLock {
     }
   }
 
-  /// Returns `true` if the lock still keeps others out.
+  /// Returns `true` for a lock that still keeps others out.
   ///
   /// Someone may have removed the lock file, and another writer may have created and locked a new one.
   func isHeld() throws(FileFailure) -> Bool {

@@ -10,7 +10,7 @@ internal import Synchronization
 final class EncryptedFile: Sendable {
   /// The file as it was at one moment.
   ///
-  /// The file stays open, so that its number can't be reused for another file.
+  /// The file stays open, which keeps its number from another file.
   private final class Version: Sendable {
     let identity: FileIdentity
     let envelope: Envelope
@@ -32,7 +32,7 @@ final class EncryptedFile: Sendable {
   /// The number of times that a version was remembered.
   private let keepCount = Atomic(0)
   #if os(Linux)
-  /// The observers, whose events are collected with `newest` locked, and reported when an operation ends.
+  /// The observers, whose events are collected with `newest` locked, and reported at the end of an operation.
   private let observers = FileObservers()
   #endif
 
@@ -44,7 +44,7 @@ final class EncryptedFile: Sendable {
 
   // MARK: - Reading
 
-  /// Returns the current content of the file, or `nil` if there is no file.
+  /// Returns the current content of the file, or `nil` for a missing file.
   func content(
     _ operation: SecureStorageError.Operation, _ purpose: KeyRequest.Purpose = .opening
   ) throws(SecureStorageError) -> FileContent? {
@@ -53,7 +53,7 @@ final class EncryptedFile: Sendable {
     }
   }
 
-  /// Returns the current version of the file, which is read again only if it has changed.
+  /// Returns the current version of the file, which is read again only after a change.
   private func version(
     _ purpose: KeyRequest.Purpose = .opening
   ) throws(SecureStorageError) -> Version? {
@@ -80,7 +80,7 @@ final class EncryptedFile: Sendable {
     return version
   }
 
-  /// Remembers a version, unless the file has changed again, and reports the changes to observers.
+  /// Remembers a version of a file that is still the same, and reports the changes to observers.
   private func keep(_ version: Version?) throws(SecureStorageError) {
     if version == nil && newest.withLock({ $0 == nil }) { return }
     while true {
@@ -91,7 +91,7 @@ final class EncryptedFile: Sendable {
     }
   }
 
-  /// Remembers a version, or returns `false` if another one was remembered in the meantime.
+  /// Remembers a version, or returns `false` after another one was remembered.
   private func keep(_ version: Version?, in newest: inout Version?, after count: Int) -> Bool {
     guard keepCount.load(ordering: .acquiring) == count else { return false }
     keepCount.add(1, ordering: .releasing)
@@ -114,7 +114,7 @@ final class EncryptedFile: Sendable {
   private enum Outcome<Result> {
     /// The change was made, or there was nothing to change.
     case done(Result)
-    /// The source must be asked for a key first, without the lock.
+    /// The source must be asked for a key first, outside of the lock.
     ///
     /// Other writers would wait for the user's answer.
     case needsKey
@@ -167,7 +167,7 @@ final class EncryptedFile: Sendable {
     return isWritten ? .done(result) : nil
   }
 
-  /// Returns `false` if another process has given the file a key that this one would have to ask for.
+  /// Returns `false` for a key of another process that this one would have to ask for.
   private func isKeyKnown() throws(SecureStorageError) -> Bool {
     let identity = try translating(FileIdentity(at: place.path))
     if identity == newest.withLock({ $0?.identity }) { return true }
@@ -220,7 +220,7 @@ final class EncryptedFile: Sendable {
   ) throws(SecureStorageError) -> Result {
     try translating(place.directory.make())
     return try FileDeadline(timeout).wait { () throws(SecureStorageError) -> Result? in
-      let lock = try translating(FileLock(taking: place))
+      let lock = try translating(place.lock())
       guard let lock else { return nil }
       // On NFS, the path may be resolved from a cache until the file there is opened.
       _ = try translating(place.open())
@@ -229,7 +229,7 @@ final class EncryptedFile: Sendable {
     }
   }
 
-  /// Replaces the file on the disk, or returns `false` without replacing it if the lock was lost.
+  /// Replaces the file on the disk, or returns `false` after the lock was lost.
   private func write(
     _ content: inout FileContent, _ envelope: Envelope, under lock: FileLock
   ) throws(SecureStorageError) -> Bool {
@@ -280,8 +280,7 @@ final class EncryptedFile: Sendable {
 
   /// Reads and reports the changes of another process.
   ///
-  /// This never asks for a key. If the file has another key, the changes are reported after an operation
-  /// has read the file.
+  /// This only uses known keys. With another key, the changes are reported after an operation has read the file.
   private func lookForChanges(_ isWatched: Bool) {
     defer { observers.list.deliver() }
     if observers.list.isEmpty {

@@ -12,14 +12,14 @@ extension EncryptedFileStorage: ObservableStorage {
 
   /// Calls a closure for every change of the items, by this process and by others.
   ///
-  /// It reads the file first, which needs the key. While the file can't be read without asking the user,
+  /// It reads the file first, which needs the key. As long as only a question to the user would open the file,
   /// the storage reports ``/KeyringStorage/StorageEvent/interrupted``.
   ///
   /// - Parameters:
   ///   - query: Ignored, because every change names its item.
   ///   - observer: The closure to call.
   /// - Returns: The subscription.
-  /// - Throws: The errors of reading, or `.other` if the system can't watch more directories.
+  /// - Throws: The errors of reading, or `.other` for too many watched directories.
   public func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageSubscription {

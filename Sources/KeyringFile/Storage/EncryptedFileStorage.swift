@@ -4,7 +4,7 @@
 public import KeyringSealing
 public import KeyringStorage
 
-/// A storage that keeps its items in one encrypted file and needs no service and no desktop.
+/// A storage that keeps its items in one encrypted file, also on a machine that has no desktop.
 ///
 /// Secrets, attributes and labels are encrypted and authenticated, in the format that
 /// <doc:EncryptedFileFormat> describes. Several processes can use the file, and a crash or a full disk
@@ -27,28 +27,35 @@ public struct EncryptedFileStorage: AskingStorage {
   /// The promise for the items of one file, which each write replaces.
   public var readsOneVersion: Bool { true }
 
-  /// Creates a storage, which opens nothing and asks for nothing until it's used.
+  /// Creates a storage, which opens the file at its first use.
+  ///
+  /// ```swift
+  /// let storage = EncryptedFileStorage(at: "/home/me/.secrets", key: .typedPassphrase())
+  /// ```
   ///
   /// - Parameters:
-  ///   - path: The path of the file, which doesn't have to exist. It must not be a link. The file name is
-  ///     part of the encrypted content: a renamed file is refused until it has its name again.
+  ///   - path: The path of the file itself, not of a link. The first save creates a missing one. The file name is
+  ///     part of the encrypted content, so a renamed file is refused.
   ///   - key: The source of the key that the file is encrypted with.
   ///   - timeout: The longest time that an operation waits for others that write the file, in this process
-  ///     or another. The time to get the key, such as by asking the user, isn't included.
+  ///     or another. The time to get the key, such as by asking the user, is extra.
   public init(at path: String, key: KeySource, timeout: Duration = .seconds(25)) {
     file = EncryptedFile(FileLocation(path), key, timeout)
   }
 
-  /// Stores an item under its key.
+  /// Stores an item under its key, on the disk.
   ///
-  /// The item is on the disk when the method returns.
+  /// ```swift
+  /// let key = ItemKey.password(service: "example", account: "me")
+  /// try storage.save(SecureItem(key: key, secret: Secret("s3cret")), mode: .addOrReplace)
+  /// ```
   ///
   /// - Parameters:
   ///   - item: The item to store.
   ///   - mode: The save mode.
   /// - Throws: `.itemAlreadyExists`, `.itemNotFound`, or `.invalidArgument`; `.wrongKey` or `.keyNotFound`;
-  ///   `.damaged`; `.accessDenied`; `.timedOut` if another writer took too long; or `.other` with the
-  ///   number of the system's error, for example if the disk is full.
+  ///   `.damaged`; `.accessDenied`; `.timedOut` after waiting for another writer; or `.other` with the number of
+  ///   the system's error, for example for a full disk.
   public func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
     try validate(item)
     try file.change(.save) { (content) throws(SecureStorageError) in
@@ -66,7 +73,7 @@ public struct EncryptedFileStorage: AskingStorage {
     return try file.content(.read)?.items(matching: query) ?? []
   }
 
-  /// Returns the item stored under a key, without looking at any other item.
+  /// Returns the item stored under a key.
   public func item(
     for key: ItemKey, details: ItemQuery.Details
   ) throws(SecureStorageError) -> SecureItem? {
@@ -74,7 +81,7 @@ public struct EncryptedFileStorage: AskingStorage {
     return try file.content(.read)?.entries[key]?.item(details)
   }
 
-  /// Returns the secret stored under a key, without looking at any other item.
+  /// Returns the secret stored under a key.
   public func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
     try validate(key, for: .read)
     return try file.content(.read)?.entries[key]?.secret
@@ -98,15 +105,19 @@ public struct EncryptedFileStorage: AskingStorage {
     return try file.change(.remove) { $0.removeItems(matching: query) }
   }
 
-  /// Checks the owner and the format of the file, its key, and whether the file can be written.
+  /// Checks the owner and the format of the file, its key, and the right to write it.
   ///
-  /// A key that the user would have to give isn't tried, unless the storage has it already.
+  /// ```swift
+  /// print(storage.diagnose(writing: true))
+  /// ```
+  ///
+  /// A key that the user would still have to give is left out.
   ///
   /// - Parameter writing: Pass `true` to also check that an item can be stored, read, and removed. This
-  ///   asks for a passphrase if one is needed.
-  /// - Returns: The diagnosis. Its failure is `.noStorage` if there is no file and none can be created,
-  ///   because the credential is missing or there is no writable directory. If there is a file that can't be
-  ///   used, the failure is another one: `.accessDenied`, `.keyNotFound`, `.wrongKey`, or `.damaged`.
+  ///   may ask for a passphrase.
+  /// - Returns: The diagnosis. Its failure is `.noStorage` for a missing file that can't be created, because the
+  ///   credential or a writable directory is missing. For a file that can't be used, the failure is
+  ///   another one: `.accessDenied`, `.keyNotFound`, `.wrongKey`, or `.damaged`.
   public func diagnose(writing: Bool) -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: backendName)
     file.diagnose(&diagnosis)
@@ -116,6 +127,10 @@ public struct EncryptedFileStorage: AskingStorage {
 
   /// Encrypts the file with another key, for example after a passphrase was changed.
   ///
+  /// ```swift
+  /// try storage.changeKey(to: .keyFile(at: "/media/key/example"))
+  /// ```
+  ///
   /// Give the new key to other processes. The old key still opens older copies of the file.
   ///
   /// - Parameter key: The source of the new key.
@@ -124,20 +139,19 @@ public struct EncryptedFileStorage: AskingStorage {
     try file.changeKey(to: key)
   }
 
-  /// Encrypts the file with another key, without blocking the task's thread.
+  /// Encrypts the file with another key, on a thread of its own.
   ///
   /// - Parameter key: The source of the new key.
-  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled. In
-  ///   that case, the key may have been changed.
+  /// - Throws: The errors of the synchronous overload, and `.canceled`, after which the key may have been changed.
   public func changeKey(to key: KeySource) async throws(SecureStorageError) {
     try await blocking(.changeKey) { () throws(SecureStorageError) in try changeKey(to: key) }
   }
 }
 
 extension EncryptedFileStorage: CustomStringConvertible, CustomReflectable {
-  /// The name of the type and the path, without any stored data.
+  /// The name of the type and the path.
   public var description: String { "\(backendName)(\(path))" }
-  /// A mirror without children.
+  /// An empty mirror.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

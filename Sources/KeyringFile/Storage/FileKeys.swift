@@ -31,8 +31,7 @@ final class FileKeys: Sendable {
   private let state: Mutex<State>
   /// The data key that was last opened or made.
   ///
-  /// It isn't requested again, even if another process has written the file in the meantime or its content
-  /// is damaged.
+  /// It stays known after another process has written the file, or damaged its content.
   private let opened = Mutex<Envelope?>(nil)
   /// The permission to ask for the key, for one thread at a time.
   private let asking = TaskSemaphore(1)
@@ -62,7 +61,7 @@ final class FileKeys: Sendable {
     }
   }
 
-  /// Returns `true` if a data key is the one that was last opened or made.
+  /// Returns `true` for the data key that was last opened or made.
   func isKnown(_ key: WrappedKey) -> Bool { known(for: key) != nil }
 
   func remember(_ envelope: Envelope) { opened.withLock { $0 = envelope } }
@@ -82,7 +81,7 @@ final class FileKeys: Sendable {
     return envelope
   }
 
-  /// Returns the known key, or asks for it unless another thread that was asking has found it.
+  /// Returns the known key, or asks for it after the other threads that ask.
   ///
   /// The user can take any amount of time.
   private func askingOnce<Key>(
@@ -100,7 +99,7 @@ final class FileKeys: Sendable {
 
   // MARK: - The key of a new file
 
-  /// Makes the data key for a new file, or returns `nil` if the source's key must be created under the lock.
+  /// Makes the data key for a new file, or returns `nil` for a source whose key must be created under the lock.
   func prepareKey() throws(SecureStorageError) -> NewKey? {
     if source.mayLoseNewKey {
       // Other writers of this process wait for this one, and not for the lock.
@@ -133,11 +132,10 @@ final class FileKeys: Sendable {
     }
   }
 
-  /// Checks or makes a data key for a new file, or returns `nil` if one must be prepared without the lock.
+  /// Checks or makes a data key for a new file, or returns `nil` to prepare one outside of the lock.
   ///
-  /// - Parameter prepared: The key that was prepared, if there is one. It can't be used if the source
-  ///   was replaced since then.
-  /// - Returns: The data key. If it must be created under the lock, it's created now.
+  /// - Parameter prepared: The prepared key, or `nil`. It's valid up to the next replacement of the source.
+  /// - Returns: The data key, which may be created only now, under the lock.
   /// - Throws: The errors of the source.
   func checkOrMakeKey(_ prepared: NewKey?) throws(SecureStorageError) -> NewKey? {
     let (source, changes) = state.withLock { ($0.source, $0.changes) }
@@ -146,14 +144,14 @@ final class FileKeys: Sendable {
     return try makeKey()
   }
 
-  /// Creates a file with a data key, unless the source was replaced since the key was made.
+  /// Creates a file with a data key of the current source.
   ///
-  /// The source can't be replaced until the file exists. A replacement then gives the file the new key.
+  /// Only after that, the source can be replaced, which gives the file the new key.
   ///
   /// - Parameters:
   ///   - new: The data key.
   ///   - create: A closure that creates the file, or returns `false`.
-  /// - Returns: `true` if the closure has created the file.
+  /// - Returns: The result of the closure, or `false` for a key of an earlier source.
   /// - Throws: The error of the closure.
   func createFile(
     with new: NewKey, _ create: (Envelope) throws(SecureStorageError) -> Bool
@@ -167,11 +165,11 @@ final class FileKeys: Sendable {
   /// Replaces the source, and forgets the key that was made for a new file.
   func replaceSource(with source: KeySource) { state.withLock { $0.replaceSource(with: source) } }
 
-  /// Replaces the source if there is no file, so that a file that is created afterwards has the new key.
+  /// Replaces the source of a missing file, so that a file that is created afterwards has the new key.
   ///
   /// - Parameter source: The new source.
-  /// - Returns: `true` if there is no file.
-  /// - Throws: `FileFailure` if it isn't known whether there is a file.
+  /// - Returns: `true` for a missing file.
+  /// - Throws: `FileFailure` from the search for the file.
   func replaceSourceOfNoFile(with source: KeySource) throws(FileFailure) -> Bool {
     try state.withLock { (state) throws(FileFailure) in
       guard try FileIdentity(at: place.path) == nil else { return false }

@@ -27,7 +27,7 @@ package struct KeyParameters: Sendable, Equatable {
   /// The name of the derived key, which can't be guessed and reveals nothing about the key.
   var keyName: String { salt.hexadecimal }
 
-  /// Reads parameters, or returns `nil` if they have values that they can't have.
+  /// Reads parameters, or returns `nil` for impossible values.
   package init?(_ bytes: some Sequence<UInt8>) {
     let bytes = Array(bytes)
     guard bytes.count == Self.byteCount, let kind = KeySource.Kind(rawValue: bytes[0]),

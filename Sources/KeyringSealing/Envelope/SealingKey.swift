@@ -19,10 +19,10 @@ package struct SealingKey: Sendable {
 
   /// The key for a single operation.
   ///
-  /// Its memory is overwritten on release, but it isn't locked.
+  /// Its memory is overwritten on release, but can be swapped out.
   private var key: SymmetricKey { bytes.withUnsafeBytes { SymmetricKey(data: $0) } }
 
-  /// An error of the encryption, without details that could help an attacker.
+  /// An error of the encryption, which tells an attacker as little as possible.
   package struct Failure: Error {
     package init() {}
   }
@@ -39,9 +39,9 @@ package struct SealingKey: Sendable {
   ///
   /// - Parameters:
   ///   - content: The content.
-  ///   - data: Data that isn't encrypted, but without which the content can't be decrypted.
+  ///   - data: Data that stays as it is, but that the decryption needs.
   ///   - bytes: The bytes to append to.
-  /// - Throws: `Failure` if the content can't be encrypted.
+  /// - Throws: `Failure` of the encryption.
   package func seal(
     _ content: Secret, authenticating data: [UInt8], appendingTo bytes: inout [UInt8]
   ) throws(Failure) {
@@ -86,7 +86,7 @@ package struct SealingKey: Sendable {
     Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key))
   }
 
-  /// Returns `true` if bytes have a code, in a time that doesn't depend on the code.
+  /// Returns `true` for bytes with this code, in a time that is the same for each code.
   package func isValid(_ code: some Collection<UInt8>, for bytes: [UInt8]) -> Bool {
     HMAC<SHA256>.isValidAuthenticationCode(Array(code), authenticating: bytes, using: key)
   }

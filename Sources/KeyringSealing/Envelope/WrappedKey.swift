@@ -27,7 +27,7 @@ package struct WrappedKey: Sendable, Equatable {
   /// The parameters and the encrypted data key.
   package var bytes: [UInt8] { parameters.bytes + box }
 
-  /// Reads a wrapped key, or returns `nil` if its parameters have values that they can't have.
+  /// Reads a wrapped key, or returns `nil` for impossible parameters.
   package init?(_ bytes: ArraySlice<UInt8>) {
     guard bytes.count == Self.byteCount,
       let parameters = KeyParameters(bytes.prefix(KeyParameters.byteCount))

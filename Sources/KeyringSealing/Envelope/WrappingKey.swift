@@ -13,9 +13,9 @@ package struct WrappingKey: Sendable {
   /// The bytes that each wrapped key authenticates.
   private let prefix: [UInt8]
   private let holder: KeyHolder?
-  /// Whether the key may have been copied with a line feed that doesn't belong to it.
+  /// The suspicion that the key was copied with an extra line feed.
   private let endsWithLineFeed: Bool
-  /// Whether the holder has the key.
+  /// `true` for a key that came from the holder.
   private let isHeld: Bool
 
   /// Derives the key, with scrypt from a passphrase or with HKDF from a key.
@@ -25,7 +25,7 @@ package struct WrappingKey: Sendable {
   ///   - source: The source of the passphrase or the key.
   ///   - use: The format that the wrapped keys are used in.
   ///   - request: The request that the source answers.
-  /// - Throws: `.wrongKey` if the source is of another kind, or the error of the source.
+  /// - Throws: `.wrongKey` for a source of another kind, or the error of the source.
   package init(
     _ stored: KeyParameters? = nil, of source: KeySource, for use: WrappedKey.Use,
     _ request: KeyRequest
@@ -78,10 +78,10 @@ package struct WrappingKey: Sendable {
   ///
   /// - Parameters:
   ///   - other: The key to encrypt.
-  ///   - data: Data without which the key can't be decrypted, in addition to the use and the parameters.
+  ///   - data: Data that the decryption needs, in addition to the use and the parameters.
   ///   - request: The request that the wrapping key was derived for.
   /// - Returns: The encrypted key.
-  /// - Throws: `.other` if the key can't be encrypted.
+  /// - Throws: `.other` for a failed encryption.
   package func wrap(
     _ other: SealingKey, authenticating data: [UInt8], _ request: KeyRequest
   ) throws(SecureStorageError) -> [UInt8] {

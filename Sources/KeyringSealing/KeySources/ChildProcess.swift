@@ -8,9 +8,9 @@ internal import Synchronization
 
 /// A child process, which runs a program for a key.
 final class ChildProcess: Sendable {
-  /// The pipes that the program's output and, if they're kept, its messages come from.
+  /// The pipes that the program's output and perhaps its messages come from.
   private let outputs: Mutex<[OpenFile]>
-  /// A pipe whose reading end wakes ``read()`` when the program is to end.
+  /// A pipe whose reading end wakes ``read()`` to end the program.
   private let wake: (reading: OpenFile, writing: OpenFile)
   /// The number of the process, until it may belong to another one.
   private let number: Mutex<pid_t?>
@@ -77,7 +77,7 @@ final class ChildProcess: Sendable {
     return number
   }
 
-  /// Returns the path of a program, or its name if the variable `PATH` leads to it.
+  /// Returns the path of a program, or its name for the search in `PATH`.
   private static func path(of name: String) -> String {
     // The caller must not choose a program that gets more rights than the caller has.
     guard EnvironmentVariable.isOfCaller, !name.contains("/") else { return name }
@@ -86,7 +86,7 @@ final class ChildProcess: Sendable {
     return paths.first { access($0, X_OK) == 0 } ?? paths[0]
   }
 
-  /// Ends the program, unless it has ended, and stops reading what it or a program of its own prints.
+  /// Ends the program, and stops reading what it or a program of its own prints.
   func end() {
     send(SIGTERM)
     // The program may ignore that signal.

@@ -8,20 +8,19 @@ public import KeyringStorage
 extension KeySource {
   /// Returns a source whose key the kernel keeps for a while.
   ///
-  /// The user types a passphrase once after logging in, and the programs that the user starts later don't
-  /// ask again:
+  /// After login, the first program asks the user for the passphrase, and later ones find the key:
   ///
   /// ```swift
   /// let key = KeySource.typedPassphrase().held(for: .seconds(8 * 3600))
   /// ```
   ///
-  /// The kernel doesn't get the passphrase. It gets the key that was derived from it for one file or one
-  /// namespace, after that key has opened or created it. This also saves the time of the derivation.
+  /// The kernel only gets the key that was derived from the passphrase for one file or one namespace, after that key
+  /// has opened or created it. This also saves the time of the derivation.
   ///
-  /// The kernel forgets the key when the time is over, or when you call ``KernelKeyring/forgetKeys()``.
-  /// Until then, every program of the user that can use the kernel's keyring can open the file. The key is
-  /// never written to a disk, unless the machine hibernates. If the kernel has no keyrings, or a container
-  /// denies their use, or the session belongs to another user (as with sudo), the source is asked each time. See
+  /// The kernel forgets the key after the time, or with ``KernelKeyring/forgetKeys()``. Before that, every program of
+  /// the user that can use the kernel's keyring can open the file. The key gets to a disk only in hibernation. In a
+  /// container that denies the use of keyrings, or in a session of another user (as with sudo), the source is asked
+  /// each time. See
   /// [keyrings(7)](https://man7.org/linux/man-pages/man7/keyrings.7.html).
   ///
   /// - Parameters:
@@ -41,7 +40,11 @@ extension KeySource {
 
 /// A keyring of the Linux kernel.
 ///
-/// It isn't the user's keyring of the Secret Service. The kernel keeps its keys in memory. See
+/// ```swift
+/// let key = KeySource.typedPassphrase().held(for: .seconds(8 * 3600), in: .persistent)
+/// ```
+///
+/// It's another one than the user's keyring of the Secret Service. The kernel keeps its keys in memory. See
 /// [keyrings(7)](https://man7.org/linux/man-pages/man7/keyrings.7.html).
 public enum KernelKeyring: Sendable {
   /// The keyring of the login session, which the programs that are started in it inherit.
@@ -49,19 +52,23 @@ public enum KernelKeyring: Sendable {
   /// It ends with the last program of the session. See
   /// [session-keyring(7)](https://man7.org/linux/man-pages/man7/session-keyring.7.html).
   case session
-  /// The keyring of the user, which exists without a session.
+  /// The keyring of the user, which exists outside of sessions, too.
   ///
-  /// All programs of the user can use it, such as those that cron starts. The kernel removes it if it isn't
-  /// used for three days. See
+  /// All programs of the user can use it, such as those that cron starts. The kernel removes it after
+  /// three days out of use. See
   /// [persistent-keyring(7)](https://man7.org/linux/man-pages/man7/persistent-keyring.7.html).
   case persistent
 
   /// Removes the keys that this package has stored.
   ///
+  /// ```swift
+  /// try KernelKeyring.session.forgetKeys()
+  /// ```
+  ///
   /// The next operation that needs such a key asks its source again. A process that has opened a file before
   /// can still read it.
   ///
-  /// - Throws: `.accessDenied` if the kernel denies the use of the keyring, or `.other`.
+  /// - Throws: `.accessDenied` for a keyring whose use the kernel denies, or `.other`.
   public func forgetKeys() throws(SecureStorageError) {
     do throws(FileFailure) {
       try use { (keyring) throws(FileFailure) in
@@ -86,7 +93,7 @@ public enum KernelKeyring: Sendable {
   /// The thread's own keyring, which ends with the thread.
   private static let thread = Int(KEY_SPEC_THREAD_KEYRING)
 
-  /// Returns a key, or throws an error if there is none.
+  /// Returns a key, or throws an error for a missing one.
   func key(named name: String) throws(FileFailure) -> Secret {
     try use { (keyring) throws(FileFailure) in
       let key = try Self.find(name, in: keyring)
@@ -128,7 +135,7 @@ public enum KernelKeyring: Sendable {
     }
   }
 
-  /// Removes a key from a keyring, unless it's deleted already.
+  /// Removes a key from a keyring, where another process may have deleted it.
   private static func remove(_ key: Int, from keyring: Int) throws(FileFailure) {
     if control(KEYCTL_UNLINK, key, keyring) == 0 || [ENOENT, ENOKEY].contains(errno) { return }
     throw FileFailure("can't be written")
@@ -180,7 +187,7 @@ public enum KernelKeyring: Sendable {
     }
   }
 
-  /// Returns `true` if this package has stored a key.
+  /// Returns `true` for a key that this package has stored.
   private static func isOwn(_ key: Int) -> Bool {
     let parts = description(of: key)?.split(separator: ";", maxSplits: 4) ?? []
     return parts.count == 5 && parts[0] == type && parts[4].hasPrefix(prefix)

@@ -7,14 +7,19 @@ internal import KeyringStorage
 internal import KeyringPlatform
 
 extension KeySource {
-  /// Creates a source from a file that contains nothing but the key.
+  /// Creates a source from a file whose whole content is the key.
   ///
-  /// If there is no such file, it's created when something is first encrypted. It gets 32 random bytes, and
-  /// only its owner can read it. The file must belong to this program's user or to root. A file that others
-  /// can read or write is refused. On Linux, an access control list may let this user in.
+  /// ```swift
+  /// let storage = EncryptedFileStorage(
+  ///   at: "/var/lib/example/secrets", key: .keyFile(at: "/media/key/example"))
+  /// ```
+  ///
+  /// The first encryption creates a missing file. It gets 32 random bytes, and only its owner can read it.
+  /// The file must belong to this program's user or to root. A file that others can read or write is refused. On
+  /// Linux, an access control list may let this user in.
   ///
   /// Anyone who has both the key file and the encrypted items has the secrets. Keep the key file elsewhere:
-  /// on another disk, and not in the same backup.
+  /// on another disk, and in another backup.
   ///
   /// - Parameter path: The path of the file. It must have at least 32 bytes, all of which are the key.
   /// - Returns: The source.
@@ -32,7 +37,7 @@ struct KeyFile {
 
   let path: String
   let request: KeyRequest
-  /// Whether others must not be able to read the file.
+  /// `true` for a file that others must not be able to read.
   var isSecret = true
   /// The content of a new file.
   var newContent: () -> Secret = Secret.randomKey
@@ -64,7 +69,7 @@ struct KeyFile {
 
   /// Creates the key, completely or not at all.
   ///
-  /// If two processes do this at the same time, one of them creates the key, and both of them use it.
+  /// Of two processes that do this at the same time, one creates the key, and both use it.
   private func makeUnlessPresent() throws(FileFailure) {
     let directory = Directory(of: path)
     if access(path, F_OK) == 0 {
@@ -78,10 +83,10 @@ struct KeyFile {
     try directory.sync()
   }
 
-  /// Creates the key in a file that has no name until it's complete.
+  /// Creates the key in a file that gets its name after its content.
   ///
-  /// A process that is killed leaves nothing behind. The method returns `false` if the file system has no
-  /// such files (NFS, for example) or if /proc is empty.
+  /// A process that is killed leaves nothing behind. The method returns `false` for a file system that has no such
+  /// files (NFS, for example) or an empty /proc.
   private func makeWithoutSecondName(in directory: Directory) throws(FileFailure) -> Bool {
     // If the directory itself is the problem, makeWithSecondName() reports that.
     guard let file = OpenFile.unnamed(in: directory.path) else { return false }
@@ -90,7 +95,7 @@ struct KeyFile {
     return linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST
   }
 
-  /// Creates the key in a file that has another name until it's complete.
+  /// Creates the key in a file that first has another name.
   ///
   /// A process that is killed may leave that name behind, either on an incomplete file or on the key. The
   /// next process that reads the key removes the name from it.
@@ -114,8 +119,8 @@ struct KeyFile {
 
   /// Removes the temporary name of the key that a killed process left behind.
   ///
-  /// Otherwise, the key would still be there under that name after someone has deleted it. The name stays
-  /// if this user can't read or write the directory. The key can be used nevertheless.
+  /// Under that name, the key would survive its deletion. The name stays in a directory that this user can't read or
+  /// write. The key can be used nevertheless.
   private func removeSecondName(of key: stat) {
     let directory = Directory(of: path).path
     guard key.st_nlink > 1, let names = try? OpenFile.directory(directory).names()

@@ -10,23 +10,28 @@ extension KeySource {
   /// The key is derived from the passphrase with scrypt. This takes a quarter to half of a second and 128 MiB
   /// of memory, once for each file that a process opens.
   ///
-  /// - Parameter passphrase: The passphrase, which must not be empty.
+  /// - Parameter passphrase: The passphrase, of at least one byte.
   /// - Returns: The source.
   public static func passphrase(_ passphrase: Secret) -> KeySource {
     KeySource(.passphrase, cost: .standard) { _ throws(SecureStorageError) in passphrase }
   }
 
-  /// Creates a source that asks for a passphrase when it's needed.
+  /// Creates a source that asks for a passphrase at need.
   ///
-  /// If several operations need the passphrase of an existing file at the same time, one of them asks, and
-  /// the others use the answer. After a wrong passphrase, the next operation asks again.
+  /// ```swift
+  /// let key = KeySource.passphrase { (request) async throws(SecureStorageError) in
+  ///   try Secret.typed(atPrompt: "Passphrase of the \(request.subject): ")
+  /// }
+  /// ```
   ///
-  /// A synchronous operation blocks its thread until the closure returns. If the closure waits for the main
-  /// actor, for example to show a dialog, use the storage only with `await`. In the closure,
-  /// don't use the storage that asks: it waits for the closure.
+  /// Of several operations that need the passphrase of an existing file at the same time, one asks, and the others
+  /// use the answer. After a wrong passphrase, the next operation asks again.
   ///
-  /// If the purpose of the request is `.creation`, nothing is encrypted with the passphrase yet. Ask twice then,
-  /// because a mistyped passphrase would lock everything.
+  /// A synchronous operation blocks its thread during the closure. With a closure that waits for the main actor,
+  /// for example to show a dialog, use the storage only with `await`. The closure must not use the storage that
+  /// asks, which waits for the closure.
+  ///
+  /// For a request with the purpose `.creation`, ask twice, because a mistyped new passphrase would lock everything.
   ///
   /// - Parameter ask: The closure that returns the passphrase or throws an error, such as `.userCanceled`.
   /// - Returns: The source.
@@ -36,8 +41,8 @@ extension KeySource {
 
   /// Creates a source that asks for a passphrase at the program's terminal.
   ///
-  /// It asks twice before something is encrypted for the first time. A program without a terminal gets the
-  /// error `.locked`.
+  /// It asks twice before something is encrypted for the first time. A program that has no terminal gets
+  /// the error `.locked`.
   ///
   /// - Returns: The source.
   public static func typedPassphrase() -> KeySource {

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Sealing && os(Linux)
+internal import KeyringRuntime
 internal import KeyringStorage
 
 extension KeySource {
   /// Creates a source from a command that prints the key.
   ///
+  /// ```swift
+  /// let key = KeySource.command(["vault", "read", "-field=key", "secret/example"])
+  /// ```
+  ///
   /// The command runs each time that the key is needed. It has the input, the error output and the
   /// environment of this program, so it can ask a question at the terminal. Everything that it prints to its
-  /// standard output is the key. If its exit status isn't 0, there is no key.
+  /// standard output is the key. Any exit status but 0 is an error.
   ///
-  /// The key is protected from everyone who can't run the command.
+  /// Everyone who can run the command has the key.
   ///
   /// - Parameter words: The name or path of the program, and its arguments. No shell reads them. The command
   ///   must print at least 32 bytes that can't be guessed, and the same bytes each time.
@@ -25,9 +30,9 @@ extension KeySource {
   ///
   /// The command runs each time that the passphrase is needed, for example `["pass", "show", "example"]`. It
   /// has the input, the error output and the environment of this program. A line break at the end of its
-  /// output isn't part of the passphrase. If its exit status isn't 0, there is no passphrase.
+  /// output isn't part of the passphrase. Any exit status but 0 is an error.
   ///
-  /// The passphrase is protected from everyone who can't run the command.
+  /// Everyone who can run the command has the passphrase.
   ///
   /// - Parameter words: The name or path of the program, and its arguments. No shell reads them.
   /// - Returns: The source.
@@ -51,6 +56,35 @@ extension KeyRequest {
         recoverySuggestion: "Run the command by hand, and read its output.")
     }
     return end.output
+  }
+}
+
+extension KeyProgram {
+  /// Runs the program to its end.
+  ///
+  /// In a cancelled task, a signal ends the program.
+  func run(for request: KeyRequest) async throws(SecureStorageError) -> End {
+    try await BlockingPool.run(on: .ofQuestions, orThrow: request.error(.canceled)) {
+      () throws(SecureStorageError) in
+      do throws(FileFailure) {
+        let child = try ChildProcess(self)
+        guard let signal = Cancellation.current else { return try child.read() }
+        let end = try signal.onCancel({ child.end() }, while: child.read)
+        if !signal.isCancelled { return end }
+      } catch {
+        if !Cancellation.isCurrentCancelled { throw failure(error, request) }
+      }
+      throw request.error(.canceled)
+    }
+  }
+
+  private func failure(_ cause: FileFailure, _ request: KeyRequest) -> SecureStorageError {
+    let command = words.first.map { "command \($0)" } ?? "command"
+    let isMissing = cause.isMissing || cause.code == .accessDenied
+    return request.error(
+      .other, "The \(command) \(cause.problem).",
+      recoverySuggestion: isMissing ? "Install it, or correct its name." : nil,
+      underlying: cause.underlying)
   }
 }
 #endif

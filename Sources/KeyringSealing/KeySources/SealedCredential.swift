@@ -7,13 +7,13 @@ internal import KeyringStorage
 extension KeySource {
   /// The location of the key that a credential is encrypted with.
   public enum SystemdCredentialKey: Sendable {
-    /// The TPM and a file of the system, or only the file if there is no TPM.
+    /// The TPM and a file of the system, or only the file on a machine that has no TPM.
     ///
     /// Without a TPM, the file is readable on a disk that is taken out of the machine.
     case automatic
     /// The security chip of the machine (TPM 2.0).
     ///
-    /// The credential can be decrypted only on this machine, and not from a disk that is taken out of it.
+    /// The credential can be decrypted only on this machine, which protects a disk that is taken out of it.
     case tpm
     /// The file `/var/lib/systemd/credential.secret`, which only root can read.
     case host
@@ -29,15 +29,19 @@ extension KeySource {
     case user
   }
 
-  /// Creates a source from a file that systemd-creds encrypts, with a TPM 2.0 if the machine has one.
+  /// Creates a source from a file that systemd-creds encrypts, with the TPM 2.0 of the machine.
   ///
-  /// If there is no such file, it's created when something is first encrypted. Its content is 32 random bytes
+  /// ```swift
+  /// let key = KeySource.systemdCredential(at: "/var/lib/example/key.cred", named: "example")
+  /// ```
+  ///
+  /// The first encryption creates a missing file. Its content is 32 random bytes
   /// that systemd-creds has encrypted.
   ///
   /// The key isn't bound to the state of the firmware (the PCRs of the TPM that it measures itself into),
   /// because an update of the firmware would make all secrets unreadable. It's bound to PCR 16, which is for
-  /// debugging and usually unused, and to the signed PCRs of the system if it has a public key for them. If the
-  /// TPM is cleared or the machine is replaced, the key is lost. Keep a backup of the secrets.
+  /// debugging and usually unused, and to the PCRs that the system signs. A cleared TPM or a new machine loses the
+  /// key. Keep a backup of the secrets.
   ///
   /// Each use starts systemd-creds, which needs access to the TPM or to the file of the system. Usually only
   /// root has that, so a service gets its key with ``systemdCredential(_:)`` instead. See

@@ -6,7 +6,7 @@ public import KeyringStorage
 extension KeySource {
   /// Creates a source from an item of another storage, such as a keyring.
   ///
-  /// If there is no such item, it's created when something is first encrypted. It gets 32 random bytes.
+  /// The first encryption creates a missing item, with 32 random bytes.
   ///
   /// - Parameters:
   ///   - storage: The other storage. Its errors are thrown unchanged.
@@ -40,7 +40,7 @@ private struct StoredKey {
       recoverySuggestion: "Restore the item \(key). Nothing can be decrypted without it.")
   }
 
-  /// Reads the key, unless that requires unlocking.
+  /// Reads the key of an unlocked item.
   private func look() async throws(SecureStorageError) -> Secret? {
     var query = ItemQuery.key(key, details: .secret)
     query.allowsUnlocking = false

@@ -18,7 +18,7 @@ package struct ItemRecord: Sendable {
   ///
   /// - Parameters:
   ///   - item: The item. Its properties that are `nil` stay as they are.
-  ///   - old: The record of the stored item, or `nil` if there is none.
+  ///   - old: The record of the stored item, or `nil` for a new one.
   package init(saving item: SecureItem, over old: ItemRecord?) {
     let now = Int64((Date().timeIntervalSince1970 * 1e6).rounded(.down))
     key = item.key
@@ -31,7 +31,7 @@ package struct ItemRecord: Sendable {
   ///
   /// - Parameters:
   ///   - details: The parts.
-  ///   - secret: The secret, which is evaluated only if the query asks for it.
+  ///   - secret: The secret, which is evaluated only for a query that asks for it.
   /// - Returns: The item.
   package func item(
     _ details: ItemQuery.Details, secret: @autoclosure () -> Secret

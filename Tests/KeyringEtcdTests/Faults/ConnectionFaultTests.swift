@@ -43,7 +43,7 @@ import Testing
     let transport = try cluster.transport()
     func failure(within time: Duration) async -> EtcdFailure? {
       do throws(EtcdFailure) {
-        let body = EtcdClient.encode(RangeRequest(EtcdKey("key")))
+        let body = GatewayJSON.encode(RangeRequest(EtcdKey("key")))
         _ = try await transport.send(
           "/v3/kv/range", body, to: endpoint, token: nil, until: .now(plus: time))
         return nil
@@ -333,13 +333,13 @@ import Testing
   @Test func `a refusal is understood by its text, not only by its code`() {
     let fleet = cluster.storage(user: user).fleet
     func error(_ code: Int, _ text: String) -> SecureStorageError {
-      fleet.error(for: .refused(GatewayError(code: code, message: text)))
+      fleet.settings.error(for: .refused(GatewayError(code: code, message: text)))
     }
     #expect(error(9, "etcdserver: authentication is not enabled").code == .invalidArgument)
     #expect(error(9, "etcdserver: user name not found").code == .accessDenied)
     #expect(error(9, "etcdserver: something else").code == .other)
     let password = EtcdUser(name: "mail", password: Secret("pass\n"))
-    let refused = cluster.storage(user: password).fleet.error(
+    let refused = cluster.storage(user: password).fleet.settings.error(
       for: .refused(GatewayError(code: 3, message: "etcdserver: authentication failed")))
     #expect(refused.recoverySuggestion?.contains("line feed") == true)
   }

@@ -58,7 +58,7 @@ import Testing
     let (short, long) = (EtcdKey("/short"), EtcdKey("/long"))
     for (key, seconds) in [(short, 2), (long, 600)] {
       let reply = try await cluster.call("/v3/lease/grant", ["TTL": seconds])
-      let lease = try JSONDecoder().decode(LeaseReply.self, from: Data(reply)).id.value
+      let lease = try LeaseReply(json: reply).id
       try await cluster.call("/v3/kv/txn", Transaction(success: [.put(key, [1], lease: lease)]))
     }
     while try await exists(short, in: cluster) {}
@@ -67,7 +67,7 @@ import Testing
 
   private func exists(_ key: EtcdKey, in cluster: Cluster) async throws -> Bool {
     let reply = try await cluster.call("/v3/kv/range", RangeRequest(key))
-    return try !(JSONReader.read(reply) as RangeReply).values.isEmpty
+    return try !RangeReply(json: reply).values.isEmpty
   }
 
   /// Compiles a library that gives a node another clock, and returns its path.

@@ -158,7 +158,7 @@ import Testing
   @Test(arguments: MissedChange.allCases)
   func `a watch that was lost reads only what has changed`(change: MissedChange) async throws {
     if change == .removalBesideDamagedItem {
-      let keys = try #require(storage.fleet.currentKeys)
+      let keys = try #require(storage.fleet.keys.current)
       let place = keys.names.item(.password(service: "service", account: "damaged"))
       try await cluster.put(place, [1, 2])
     }
@@ -277,9 +277,12 @@ import Testing
   private func compact() async throws {
     let reply = try await cluster.call("/v3/kv/range", RangeRequest(EtcdKey("/")))
     let revision = try JSONDecoder().decode(Reply.self, from: Data(reply)).header.revision
-    try await cluster.call("/v3/kv/compaction", ["revision": "\(revision?.value ?? 0)"])
+    try await cluster.call("/v3/kv/compaction", ["revision": revision])
   }
 
-  private struct Reply: Decodable { let header: ReplyHeader }
+  private struct Reply: Decodable {
+    struct Header: Decodable { let revision: String }
+    let header: Header
+  }
 }
 #endif

@@ -118,17 +118,17 @@ import Testing
     let snapshot = try cluster.saveSnapshot("backup")
     try await storage.save(
       SecureItem(key: key, secret: Secret("lost"), label: "lost"), mode: .addOrReplace)
-    let lost = try #require(storage.fleet.known[key])
+    let lost = try #require(storage.fleet.items[key])
     cluster.nodes[0].kill()
     try cluster.nodes[0].restore(snapshot, token: "restored")
     try Cluster.start(cluster.nodes)
     let other = cluster.storage(like: storage)
     try await other.save(
       SecureItem(key: key, secret: Secret("second"), label: "second"), mode: .addOrReplace)
-    try #require(other.fleet.known[key]?.revision == lost.revision)
+    try #require(other.fleet.items[key]?.revision == lost.revision)
     // A read shows that the history is another one.
     _ = try await storage.password(for: .password(service: "mail", account: "absent"))
-    #expect(storage.fleet.known[key] == nil)
+    #expect(storage.fleet.items[key] == nil)
     try await storage.setPassword("third", for: key)
     #expect(try await other.item(for: key, details: .metadata)?.label == "second")
   }

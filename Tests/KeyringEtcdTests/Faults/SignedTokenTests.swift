@@ -42,7 +42,7 @@ import Testing
     #expect(transport.count(of: "/v3/kv/txn") > transactions + 1)
     #expect(transport.writeCount == writes + 1)
     #expect(try await other.password(for: new) == "new")
-    let place = try #require(storage.fleet.currentKeys).names.item(new)
+    let place = try #require(storage.fleet.keys.current).names.item(new)
     #expect(try await version(of: place, in: cluster) == 1)
   }
 
@@ -89,7 +89,7 @@ import Testing
     if end == .newRole {
       try await cluster.call("/v3/auth/role/add", ["name": UUID().uuidString])
     }
-    let place = try #require(storage.fleet.currentKeys).names.item(key)
+    let place = try #require(storage.fleet.keys.current).names.item(key)
     do {
       // Use doesn't prolong it.
       while true { try await cluster.call("/v3/kv/range", RangeRequest(place), token: token) }
@@ -101,11 +101,13 @@ import Testing
   /// Returns the number of times that a value was written since it was created.
   private func version(of place: EtcdKey, in cluster: Cluster) async throws -> Int64? {
     struct Reply: Decodable {
-      struct Value: Decodable { let version: GatewayInteger }
+      struct Value: Decodable { let version: String }
       let kvs: [Value]?
     }
     let reply = try await cluster.call("/v3/kv/range", RangeRequest(place))
-    return try JSONDecoder().decode(Reply.self, from: Data(reply)).kvs?.first?.version.value
+    return try JSONDecoder().decode(Reply.self, from: Data(reply)).kvs?.first.flatMap {
+      Int64($0.version)
+    }
   }
 }
 #endif

@@ -237,7 +237,7 @@ final class Cluster: Sendable {
     let settings = other.fleet.settings
     return EtcdStorage(
       Fleet(
-        Fleet.Settings(
+        FleetSettings(
           endpoints: settings.endpoints, namespace: settings.namespace, tls: settings.tls,
           user: settings.user, timeout: timeout),
         .keyFile(at: path("key")), transport: transport))
@@ -281,7 +281,7 @@ final class Cluster: Sendable {
     _ path: String, _ request: some Encodable, to node: Node, token: String?
   ) async throws -> [UInt8] {
     let endpoint = try #require(EtcdEndpoint(node.endpoint))
-    let body = EtcdClient.encode(request)
+    let body = GatewayJSON.encode(request)
     let end = ContinuousClock.now + .seconds(30)
     while true {
       do {
@@ -374,7 +374,7 @@ final class Cluster: Sendable {
   func newToken(_ user: EtcdUser, from node: Node? = nil) async throws -> String {
     let request = ["name": user.name, "password": user.password.text ?? ""]
     let reply = try await send("/v3/auth/authenticate", request, to: node ?? nodes[0], token: nil)
-    return try JSONDecoder().decode(EtcdClient.Authentication.self, from: Data(reply)).token
+    return try #require(UserReply(json: reply).token)
   }
 
   /// Adds an administrator, whom all requests of this class need from then on.

@@ -196,7 +196,7 @@ final class FaultyTransport: EtcdTransport {
     _ onLine: @escaping @Sendable ([UInt8]) async -> Bool
   ) async throws(EtcdFailure) {
     // A question for the cluster of a node isn't a watch.
-    if body == EtcdClient.encode(WatchRequest.identification) {
+    if body == GatewayJSON.encode(WatchRequest.identification) {
       try checkWay(to: endpoint)
       return try await base.stream(path, body, to: endpoint, token: token, until: moment, onLine)
     }

@@ -2,16 +2,19 @@
 
 #if Etcd
 internal import KeyringRuntime
-internal import KeyringStorage
+public import KeyringStorage
 
-extension Fleet {
+extension FleetSettings {
+  /// The name of the storage, as errors have it.
+  static let backendName = "EtcdStorage"
+
   /// Returns an error of the storage; the caller sets its operation.
   func error(
     _ code: SecureStorageError.Code, _ message: String? = nil, recoverySuggestion: String? = nil,
     argument: String? = nil, underlying: SecureStorageError.Underlying? = nil
   ) -> SecureStorageError {
     SecureStorageError(
-      code, operation: .read, backendName: "\(EtcdStorage.self)", message: message,
+      code, operation: .read, backendName: Self.backendName, message: message,
       recoverySuggestion: recoverySuggestion, argument: argument, underlying: underlying)
   }
 
@@ -24,7 +27,7 @@ extension Fleet {
 
   /// Returns the error for a request that has no reply.
   func error(for cause: EtcdFailure.Cause) -> SecureStorageError {
-    let nodes = settings.endpoints.joined(separator: ", ")
+    let nodes = endpoints.joined(separator: ", ")
     func underlying(_ text: String, _ code: Int = 0) -> SecureStorageError.Underlying {
       SecureStorageError.Underlying(domain: "etcd", code: code, text: text)
     }
@@ -68,13 +71,13 @@ extension Fleet {
     }
   }
 
-  /// Returns what else to check if a node has closed a connection, for which it gives no reason.
+  /// Returns what else to check after a node has closed a connection for an unknown reason.
   func closing(_ text: String) -> String {
     let signs = [
       "eofDuringHandshake", "remoteConnectionClosed", "errno: 104", "errno: 32", "uncleanShutdown",
     ]
     guard signs.contains(where: text.contains) else { return "" }
-    if settings.endpoints.contains(where: { $0.hasPrefix("http://") }) {
+    if endpoints.contains(where: { $0.hasPrefix("http://") }) {
       return
         " A node that encrypts closes a connection to an address that begins with http://: use https://."
     }
@@ -121,12 +124,12 @@ extension Fleet {
   private func error(
     _ refusal: GatewayError, _ underlying: SecureStorageError.Underlying
   ) -> SecureStorageError {
-    let user = settings.user.map { "The user \($0.name)" } ?? "A program without a user"
+    let program = user.map { "The user \($0.name)" } ?? "A program without a user"
     switch refusal.code {
     case 3 where refusal.message.contains(Self.refusedPassword):
       return error(
         .accessDenied, "The cluster refuses the password of the user.",
-        recoverySuggestion: settings.user?.password.text?.last?.isNewline == true
+        recoverySuggestion: user?.password.text?.last?.isNewline == true
           ? "The password ends with a line feed. Leave it out, unless it belongs to the password."
           : "Check the name and the password of the user.", underlying: underlying)
     case _ where refusal.isTooLarge:
@@ -135,10 +138,10 @@ extension Fleet {
         recoverySuggestion: "Store a smaller secret.", argument: "secret", underlying: underlying)
     case _ where refusal.isDenial:
       return error(
-        .accessDenied, "\(user) may not do this in the cluster.",
-        recoverySuggestion: settings.user == nil
+        .accessDenied, "\(program) may not do this in the cluster.",
+        recoverySuggestion: user == nil
           ? "Name a user in the argument \"user\". With keyring-tool, set ETCDCTL_USER."
-          : "Grant the user a role for the namespace \(settings.namespace).",
+          : "Grant the user a role for the namespace \(namespace).",
         underlying: underlying)
     case _ where refusal.isAboutToken:
       return error(
@@ -172,9 +175,18 @@ extension Fleet {
 }
 
 extension SecureStorageError {
-  /// Whether the cluster has refused the password of the user.
+  /// `true` for a refused password of the user.
   var isRefusedPassword: Bool {
-    code == .accessDenied && underlying?.text.contains(Fleet.refusedPassword) == true
+    code == .accessDenied && underlying?.text.contains(FleetSettings.refusedPassword) == true
   }
+}
+
+extension SecureStorageError.Operation {
+  /// The operation that creates a namespace in a cluster.
+  public static let initialize = Self(rawValue: "initialize")
+  /// The operation that wraps the keys of a namespace with another key.
+  public static let rewrapKeys = Self(rawValue: "rewrapKeys")
+  /// The operation that encrypts all items of a namespace with a new key.
+  public static let rotateDataKey = Self(rawValue: "rotateDataKey")
 }
 #endif
