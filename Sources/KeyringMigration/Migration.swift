@@ -242,6 +242,20 @@ public struct Migration: Sendable {
   }
 }
 
+extension MigrationTransfer {
+  /// Performs a phase, and calls a closure for each item.
+  fileprivate mutating func perform(
+    _ phase: Migration.Phase, _ done: () -> Void
+  ) throws(SecureStorageError) {
+    switch phase {
+    case .checking: try check(done)
+    case .writing: try write(done)
+    case .verifying: try verify(done)
+    case .removing: if !items.isEmpty { try source.remove(items, done) }
+    }
+  }
+}
+
 extension [MigrationTransfer] {
   fileprivate var itemCount: Int { reduce(0) { $0 + $1.items.count } }
 

@@ -78,7 +78,7 @@ extension FirstAvailableStorage {
     let path = UserDirectory.data.path(of: name, suffix: "secrets")
     let selection = UserDirectory.data.path(of: name, suffix: "selection")
     return FirstAvailableStorage(
-      storages(file: path.map(file) ?? withoutDirectory, prefersFile: prefersFile),
+      PlatformStorage.storages(file: path.map(file) ?? withoutDirectory, prefersFile: prefersFile),
       remembering: selection.map(SelectionMemory.file) ?? .nowhere)
   }
 
@@ -87,19 +87,5 @@ extension FirstAvailableStorage {
       message:
         "The user has no directory for a file, because there is neither XDG_DATA_HOME nor a home.",
       recoverySuggestion: "Set XDG_DATA_HOME, or use an EncryptedFileStorage with a path.")
-  }
-
-  /// Returns the storages to select from.
-  ///
-  /// A file takes the place of a keychain only if the program asks for one.
-  static func storages(file: any SecureStorage, prefersFile: Bool) -> [any SecureStorage] {
-    #if SecretService && os(Linux)
-    if !prefersFile { return [SecretServiceStorage(), file] }
-    // A program that wants the file must not use the keyring because the file isn't available.
-    return file is UnavailableStorage ? [file] : [file, SecretServiceStorage()]
-    #else
-    let hasOther = PlatformStorage.hasKeychain && !prefersFile
-    return [hasOther ? PlatformStorage.missing("A storage") : file]
-    #endif
   }
 }

@@ -58,6 +58,20 @@ enum PlatformStorage {
         or wrap the code in withSecureStorage(InMemoryStorage()) { … }.
         """)
   }
+
+  /// Returns the storages to select from.
+  ///
+  /// A file takes the place of a keychain only if the program asks for one.
+  static func storages(file: any SecureStorage, prefersFile: Bool) -> [any SecureStorage] {
+    #if SecretService && os(Linux)
+    if !prefersFile { return [SecretServiceStorage(), file] }
+    // A program that wants the file must not use the keyring because the file isn't available.
+    return file is UnavailableStorage ? [file] : [file, SecretServiceStorage()]
+    #else
+    let hasOther = hasKeychain && !prefersFile
+    return [hasOther ? missing("A storage") : file]
+    #endif
+  }
 }
 
 #if SecretService && os(Linux)
@@ -90,8 +104,7 @@ extension PlatformStorage {
     }
     let directory = data + "/swift-keyring"
     return FirstAvailableStorage(
-      FirstAvailableStorage.storages(
-        file: file(in: directory, of: sandbox), prefersFile: prefersFile),
+      storages(file: file(in: directory, of: sandbox), prefersFile: prefersFile),
       remembering: .file(at: directory + "/selection"))
   }
 

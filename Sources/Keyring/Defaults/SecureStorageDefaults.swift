@@ -31,31 +31,8 @@ public enum SecureStorageDefaults {
   /// The number of times the service was set, which is cheaper to read than the service.
   static var serviceChanges: Int { changesOfService.load(ordering: .acquiring) }
 
-  @TaskLocal private static var taskOverride: TaskOverride?
-  /// Whether any task has ever had an override.
-  ///
-  /// Reading it takes almost no time.
-  private static let mayBeOverridden = Atomic(false)
-
-  /// The override of the current task, if it has one.
-  static var override: TaskOverride? {
-    mayBeOverridden.load(ordering: .relaxed) ? taskOverride : nil
-  }
-
-  /// The task-local override, for code that runs an operation with another storage.
-  static var overriding: TaskLocal<TaskOverride?> {
-    mayBeOverridden.store(true, ordering: .relaxed)
-    return $taskOverride
-  }
-
   /// The context in which to notify those who read something now.
-  static var context: OverrideContext { override?.context ?? .none }
-
-  /// Runs a closure with an override, or with none.
-  static func run(with override: TaskOverride?, _ body: () -> Void) {
-    if override === Self.override { return body() }
-    $taskOverride.withValue(override, operation: body)
-  }
+  static var context: TaskOverride.Context { TaskOverride.current?.context ?? .none }
 
   /// The storage of the process, or `nil` for the platform's own.
   ///
@@ -98,12 +75,12 @@ public enum SecureStorageDefaults {
   public static var currentStorage: any SecureStorage { current(forPropertyNamed: nil).storage }
 
   static func current(forPropertyNamed name: String?) -> StorageBox {
-    override?.storage ?? state.withLock { $0.storage }
+    TaskOverride.current?.storage ?? state.withLock { $0.storage }
       ?? PlatformStorage.storage(forPropertyNamed: name)
   }
 
   static func report(_ failure: SecurePropertyFailure) {
-    if let handler = override?.failureHandler ?? failureHandler {
+    if let handler = TaskOverride.current?.failureHandler ?? failureHandler {
       handler(failure)
     } else {
       // The name of an item may contain line breaks or escape sequences.

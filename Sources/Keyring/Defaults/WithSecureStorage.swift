@@ -27,7 +27,7 @@ public func withSecureStorage<Result, Failure: Error>(
 ) throws(Failure) -> Result {
   let override = TaskOverride(storage, failureHandler)
   defer { override.end() }
-  return try SecureStorageDefaults.overriding.withValue(override) {
+  return try TaskOverride.local.withValue(override) {
     override.begin()
     return Swift.Result(catching: operation)
   }.get()
@@ -52,7 +52,7 @@ nonisolated(nonsending)
 {
   let override = TaskOverride(storage, failureHandler)
   defer { override.end() }
-  return try await SecureStorageDefaults.overriding.withValue(override) {
+  return try await TaskOverride.local.withValue(override) {
     override.begin()
     do throws(Failure) {
       return Swift.Result<Result, Failure>.success(try await operation())

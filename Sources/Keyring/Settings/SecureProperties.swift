@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringRuntime
 public import KeyringStorage
 
 /// The secure properties of a value, such as a struct or class of settings, including nested settings.
@@ -54,52 +53,6 @@ public struct SecureProperties: Sendable {
         return Entry(
           name: member.name, key: member.key, isStored: false, failure: member.failure ?? error)
       }
-    }
-  }
-
-  /// Reads all properties.
-  ///
-  /// Properties without their own storage are read together. On the Secret Service, one search for each of them is
-  /// sent at the same time, and then one request for all secrets.
-  ///
-  /// - Returns: The values.
-  /// - Throws: `SecureStorageError` if any of the items can't be read. A value is decoded only when you ask
-  ///   for it, so its decoding errors are thrown then.
-  public func readAll() throws(SecureStorageError) -> SecureProperties.Values {
-    for member in members { member.noteRead() }
-    return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await readAll()
-    }
-  }
-
-  /// Removes all items.
-  ///
-  /// If some items can't be removed, the others are removed nevertheless.
-  ///
-  /// - Returns: The number of removed items, and what else the services and servers of the properties have.
-  /// - Throws: The first `SecureStorageError`, after trying to remove all items.
-  @discardableResult
-  public func removeAll() throws(SecureStorageError) -> BulkOutcome {
-    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await removeAll() }
-  }
-
-  /// Copies all items to another storage.
-  ///
-  /// The copies have the same keys, labels, and attributes. If a property has no value, its item in the
-  /// other storage is left unchanged.
-  ///
-  /// - Parameters:
-  ///   - storage: The storage to copy the items to.
-  ///   - mode: The save mode for items that already exist there. With `.add`, copying stops at the first
-  ///     one.
-  /// - Returns: The number of copied items.
-  /// - Throws: `SecureStorageError` if an item can't be read or stored. The items before it have been
-  ///   copied.
-  @discardableResult
-  public func copy(
-    to storage: any SecureStorage, mode: SaveMode = .addOrReplace
-  ) throws(SecureStorageError) -> Int {
-    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-      try await copy(to: storage, mode: mode)
     }
   }
 

@@ -57,20 +57,13 @@ enum TrackedItems {
 
   // MARK: - Reading
 
-  /// Registers this read with Observation.
+  /// Notes that someone reads an item, and returns the item and the reading to track.
   ///
-  /// Begin to track an item before you read it. Observation can't say that a reader has left. If there are too
-  /// many items, everyone is notified once, and those who still read come back.
-  ///
-  /// - Parameters:
-  ///   - key: The key of the item.
-  ///   - box: The storage that is read.
-  ///   - choice: The reason why it's this storage.
-  ///   - context: The context in which to notify the reader.
-  static func track(
-    _ key: ItemKey, in box: StorageBox, _ choice: TrackedItem.Choice,
-    context: any ReadingContext
-  ) {
+  /// Observation can't say that a reader has left. If there are too many items, everyone is notified once, and those
+  /// who still read come back.
+  static func read(
+    _ key: ItemKey, in box: StorageBox, _ choice: TrackedItem.Choice, _ context: any ReadingContext
+  ) -> (TrackedItem, Reading) {
     isUsed.store(true, ordering: .relaxed)
     let (item, reading, removed) = state.withLock { state in
       if let item = state.items[key]?.first(where: { $0.isIn(box) }) {
@@ -81,10 +74,9 @@ enum TrackedItems {
       state.add(item)
       return (item, item.read(in: context), removed)
     }
-    Tracking.track(reading)
-    item.observe()
     // This thread is in the middle of a reader's closure.
     if !removed.isEmpty { Task.detached { for item in removed { item.readers.didChange() } } }
+    return (item, reading)
   }
 
   // MARK: - Changes by this process

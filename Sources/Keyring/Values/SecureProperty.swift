@@ -27,6 +27,32 @@ public protocol SecureProperty<Stored>: Sendable {
 extension StoredValue: SecureProperty {
   /// The handle itself.
   public var projectedValue: StoredValue { self }
+
+  /// The value, without errors: `nil` if there is none or if it can't be read.
+  ///
+  /// A wrapper's `wrappedValue` is this. A failure is in ``SecureProperty/failure``, and that of an assignment goes to
+  /// ``SecureStorageDefaults/failureHandler``.
+  ///
+  /// It blocks for a trip to the keyring: up to 25 seconds if the keyring doesn't answer, and up to 300 while the user
+  /// is asked to unlock it. On the main thread, write `try await $authToken.read()`, or read once and keep the value.
+  public var value: Value? {
+    get {
+      do throws(SecureStorageError) {
+        return try read()
+      } catch {
+        failures.readFailed(error)
+        return nil
+      }
+    }
+    nonmutating set {
+      do throws(SecureStorageError) {
+        try write(newValue)
+      } catch {
+        failures.writeFailed(error)
+        SecureStorageDefaults.report(SecurePropertyFailure(property: name, error: error))
+      }
+    }
+  }
 }
 
 extension SecureProperty {

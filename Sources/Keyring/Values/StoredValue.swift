@@ -56,34 +56,6 @@ public struct StoredValue<Value: Sendable>: Sendable {
     value.itemKey = .fixed(key)
     return value
   }
-
-  // MARK: - Plain reads and assignments
-
-  /// The value, without errors: `nil` if there is none or if it can't be read.
-  ///
-  /// A wrapper's `wrappedValue` is this. A failure is in ``SecureProperty/failure``, and that of an assignment goes to
-  /// ``SecureStorageDefaults/failureHandler``.
-  ///
-  /// It blocks for a trip to the keyring: up to 25 seconds if the keyring doesn't answer, and up to 300 while the user
-  /// is asked to unlock it. On the main thread, write `try await $authToken.read()`, or read once and keep the value.
-  public var value: Value? {
-    get {
-      do throws(SecureStorageError) {
-        return try read()
-      } catch {
-        failures.readFailed(error)
-        return nil
-      }
-    }
-    nonmutating set {
-      do throws(SecureStorageError) {
-        try write(newValue)
-      } catch {
-        failures.writeFailed(error)
-        SecureStorageDefaults.report(SecurePropertyFailure(property: name, error: error))
-      }
-    }
-  }
 }
 
 extension StoredValue {
@@ -158,8 +130,8 @@ extension StoredValue {
   private func track(in box: StorageBox) {
     let choice: TrackedItem.Choice =
       hasExplicitStorage
-      ? .ofProperty : SecureStorageDefaults.override?.storage === box ? .ofTask : .ofProcess
-    TrackedItems.track(key, in: box, choice, context: SecureStorageDefaults.context)
+      ? .ofProperty : TaskOverride.current?.storage === box ? .ofTask : .ofProcess
+    TrackedItem.track(key, in: box, choice, context: SecureStorageDefaults.context)
   }
 
   /// Notifies those who track the value that it changes, and returns the change to end after it.

@@ -54,15 +54,3 @@ public struct PlaintextEntry: Sendable {
     }
   }
 }
-
-extension PlaintextEntry {
-  init(_ part: PlaintextPart, _ value: PlaintextPart.Value, line: Int) {
-    (path, self.line, range) = (part.path, line, part.range)
-    (kind, secret) = value
-  }
-
-  /// The part of the file that the entry stands for.
-  var part: PlaintextPart {
-    PlaintextPart(path: path, range: range) { [kind, secret] _ in (kind, secret) }
-  }
-}

@@ -23,3 +23,15 @@ struct PlaintextPart: Sendable {
   /// A closure that returns the value in the content of the file, or `nil` for `null` in JSON.
   var value: @Sendable (Secret) -> Value? = { _ in nil }
 }
+
+extension PlaintextEntry {
+  init(_ part: PlaintextPart, _ value: PlaintextPart.Value, line: Int) {
+    (path, self.line, range) = (part.path, line, part.range)
+    (kind, secret) = value
+  }
+
+  /// The part of the file that the entry stands for.
+  var part: PlaintextPart {
+    PlaintextPart(path: path, range: range) { [kind, secret] _ in (kind, secret) }
+  }
+}

@@ -1,10 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import KeyringRuntime
-internal import KeyringStorage
+public import KeyringStorage
 internal import Synchronization
 
 extension FirstAvailableStorage {
+  /// Selects a storage, unless one is already selected.
+  ///
+  /// - Returns: The storage, and the reasons for not selecting those before it.
+  /// - Throws: `.noStorage` if no storage is available, with the reason for each. `.selectedStorageMissing`
+  ///   if the remembered storage isn't available. Another error if it's uncertain whether a storage is
+  ///   available.
+  public func selection() throws(SecureStorageError) -> Selection {
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await selection() }
+  }
+
+  /// Selects a storage, unless one is already selected, without blocking the task's thread.
+  ///
+  /// - Returns: The storage, and the reasons for not selecting those before it.
+  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
+  public func selection() async throws(SecureStorageError) -> Selection {
+    try await selection(for: .read)
+  }
+
+  /// Selects a storage permanently, even if others are available.
+  ///
+  /// Items in other storages stay there. Another process uses the selection the next time it's started.
+  ///
+  /// - Parameter index: The position of the storage in the list, counted from 0.
+  /// - Throws: `.invalidArgument` if there is no such storage, `.noStorage` if there is no place to
+  ///   remember the selection, or another error if it can't be remembered.
+  public func select(_ index: Int) throws(SecureStorageError) {
+    guard storages.indices.contains(index) else {
+      // `error(_:during:)` would name the storage that was selected before.
+      throw SecureStorageError(
+        .invalidArgument, operation: .save, backendName: "FirstAvailableStorage",
+        message: "There is no storage \(index) in the list.",
+        recoverySuggestion: "Pass an index from 0 to \(storages.count - 1).", argument: "index")
+    }
+    try memory.replace(with: RememberedSelection(name: names[index], isForGood: true))
+    decision.forget()
+  }
+
+  /// Forgets the selection, so that the next operation selects again.
+  ///
+  /// Nothing is moved or removed. Stored items stay where they are.
+  ///
+  /// - Throws: `SecureStorageError` if the selection can't be forgotten.
+  public func forgetSelection() throws(SecureStorageError) {
+    try memory.replace(with: nil)
+    decision.forget()
+  }
+
+  // MARK: - The current selection
+
   /// Returns the current selection, and makes it if there is none yet.
   func selection(
     for operation: SecureStorageError.Operation

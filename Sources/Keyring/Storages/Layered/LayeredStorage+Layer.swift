@@ -36,14 +36,14 @@ extension LayeredStorage {
       Layer(storage: storage, isWriting: true, isRequired: isRequired)
     }
   }
-
-  /// The codes of the errors that say that a storage can't be reached.
-  static let unreachable: Set<SecureStorageError.Code> = [
-    .noSessionBus, .noProvider, .providerFailed, .connectionLost, .timedOut,
-  ]
 }
 
 extension LayeredStorage.Layer {
+  /// The codes of the errors that say that a storage can't be reached.
+  private static let unreachable: Set<SecureStorageError.Code> = [
+    .noSessionBus, .noProvider, .providerFailed, .connectionLost, .timedOut,
+  ]
+
   /// Whether the storage can change while the program runs, or reports changes anyway.
   var isObserved: Bool { !(storage is any ReadOnlyStorage) || storage is any ObservableStorage }
 
@@ -66,7 +66,7 @@ extension LayeredStorage.Layer {
   }
 
   private func isSkipped(after code: SecureStorageError.Code) -> Bool {
-    code == .noStorage || !isRequired && LayeredStorage.unreachable.contains(code)
+    code == .noStorage || !isRequired && Self.unreachable.contains(code)
   }
 
   /// A copy of the layer that is required.
