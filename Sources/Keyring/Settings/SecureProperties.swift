@@ -35,9 +35,6 @@ public struct SecureProperties: Sendable {
         """, argument: "settings")
   }
 
-  /// The number of properties.
-  public var count: Int { members.count }
-
   /// Returns an entry for each property, with its key, its presence in the storage, and its error.
   ///
   /// - Returns: The entries in the order in which the properties are declared. If a property can't be

@@ -25,9 +25,6 @@ public struct ItemDates: Sendable, Hashable {
     (created, modified, expires) = (item.created, item.modified, item.expires)
   }
 
-  /// The time since the last change, or `nil` if the storage doesn't report it.
-  public var age: Duration? { modified.map { .seconds(Date.now.timeIntervalSince($0)) } }
-
   /// Whether the value has expired.
   public var isExpired: Bool { expires.map { $0 <= Date.now } ?? false }
 }
@@ -41,7 +38,8 @@ extension SecureProperty {
     let value = projectedValue
     value.noteRead()
     try value.takeOver()
-    return try value.storage.item(for: value.key, details: .metadata).map(ItemDates.init)
+    return try value.chosenStorage.storage.item(for: value.currentKey, details: .metadata).map(
+      ItemDates.init)
   }
 
   /// Returns the times of the item, without fetching the value and without blocking the task's thread.
@@ -51,6 +49,7 @@ extension SecureProperty {
   public nonisolated(nonsending) func dates() async throws(SecureStorageError) -> ItemDates? {
     let value = projectedValue
     try await value.takeOver()
-    return try await value.storage.item(for: value.key, details: .metadata).map(ItemDates.init)
+    return try await value.chosenStorage.storage.item(for: value.currentKey, details: .metadata)
+      .map(ItemDates.init)
   }
 }

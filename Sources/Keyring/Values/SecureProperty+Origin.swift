@@ -18,7 +18,7 @@ extension SecureProperty {
     let value = projectedValue
     value.noteRead()
     try value.takeOver()
-    return try value.storage.origin(of: value.key)
+    return try value.chosenStorage.storage.origin(of: value.currentKey)
   }
 
   /// Returns the name of the storage that has the value, without blocking the task's thread.
@@ -28,6 +28,6 @@ extension SecureProperty {
   public nonisolated(nonsending) func origin() async throws(SecureStorageError) -> String? {
     let value = projectedValue
     try await value.takeOver()
-    return try await value.storage.origin(of: value.key)
+    return try await value.chosenStorage.storage.origin(of: value.currentKey)
   }
 }

@@ -28,7 +28,7 @@ extension SecureProperty {
     var change: TrackedItems.Change?
     defer { change?.end() }
     try stored.takeOver()
-    let value = try stored.storage.readOrStore(stored.key, as: stored.coding) {
+    let value = try stored.chosenStorage.storage.readOrStore(stored.currentKey, as: stored.coding) {
       () throws(SecureStorageError) in
       let value = try generate()
       change = stored.beginChange()
@@ -53,7 +53,9 @@ extension SecureProperty {
     var change: TrackedItems.Change?
     defer { change?.end() }
     try await stored.takeOver()
-    let value = try await stored.storage.readOrStore(stored.key, as: stored.coding) {
+    let value = try await stored.chosenStorage.storage.readOrStore(
+      stored.currentKey, as: stored.coding
+    ) {
       () async throws(SecureStorageError) in
       let value = try await generate()
       change = stored.beginChange()

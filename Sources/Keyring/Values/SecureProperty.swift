@@ -57,10 +57,12 @@ extension StoredValue: SecureProperty {
 
 extension SecureProperty {
   /// The key of the item, made with the current service.
-  public var key: ItemKey { projectedValue.key }
+  public var key: ItemKey { projectedValue.currentKey }
 
   /// The storage that the value is currently in.
-  public var storage: any SecureStorage { projectedValue.storage }
+  ///
+  /// It's the property's own storage, or the storage of the current task, of the process, or of the platform.
+  public var storage: any SecureStorage { projectedValue.chosenStorage.storage }
 
   /// The error of a failed plain read or assignment, or `nil` if there is none.
   ///
@@ -81,10 +83,10 @@ extension SecureProperty {
     value.noteRead()
     // Calling the method on a local constant avoids a copy of the storage inside the box.
     let chosen = value.chosenStorage
-    var found = try chosen.storage.value(for: value.key, as: value.coding)
+    var found = try chosen.storage.value(for: value.currentKey, as: value.coding)
     if found == nil, value.firstValue != nil {
       try value.takeOver()
-      found = try chosen.storage.value(for: value.key, as: value.coding)
+      found = try chosen.storage.value(for: value.currentKey, as: value.coding)
     }
     value.failures.readSucceeded()
     return found
@@ -99,10 +101,10 @@ extension SecureProperty {
     if case .generated(let generate)? = value.firstValue {
       return try await readOrStore { () async throws(SecureStorageError) in generate() }
     }
-    var found = try await value.storage.value(for: value.key, as: value.coding)
+    var found = try await value.chosenStorage.storage.value(for: value.currentKey, as: value.coding)
     if found == nil, value.firstValue != nil {
       try await value.takeOver()
-      found = try await value.storage.value(for: value.key, as: value.coding)
+      found = try await value.chosenStorage.storage.value(for: value.currentKey, as: value.coding)
     }
     value.failures.readSucceeded()
     return found
@@ -122,7 +124,8 @@ extension SecureProperty {
     let change = value.beginChange()
     defer { value.endChange(change) }
     try value.takeOver()
-    try value.storage.setValue(newValue, for: value.key, as: value.coding, mode: mode)
+    try value.chosenStorage.storage.setValue(
+      newValue, for: value.currentKey, as: value.coding, mode: mode)
     value.failures.writeSucceeded()
   }
 
@@ -140,7 +143,8 @@ extension SecureProperty {
     let change = value.beginChange()
     defer { value.endChange(change) }
     try await value.takeOver()
-    try await value.storage.setValue(newValue, for: value.key, as: value.coding, mode: mode)
+    try await value.chosenStorage.storage.setValue(
+      newValue, for: value.currentKey, as: value.coding, mode: mode)
     value.failures.writeSucceeded()
   }
 
@@ -156,7 +160,7 @@ extension SecureProperty {
     let change = value.beginChange()
     defer { value.endChange(change) }
     try value.takeOver()
-    let wasThere = try value.storage.remove(value.key)
+    let wasThere = try value.chosenStorage.storage.remove(value.currentKey)
     value.failures.writeSucceeded()
     return wasThere
   }
@@ -172,7 +176,7 @@ extension SecureProperty {
     let change = value.beginChange()
     defer { value.endChange(change) }
     try await value.takeOver()
-    let wasThere = try await value.storage.remove(value.key)
+    let wasThere = try await value.chosenStorage.storage.remove(value.currentKey)
     value.failures.writeSucceeded()
     return wasThere
   }
@@ -185,7 +189,7 @@ extension SecureProperty {
     let value = projectedValue
     value.noteRead()
     try value.takeOver()
-    return try value.storage.exists(value.key)
+    return try value.chosenStorage.storage.exists(value.currentKey)
   }
 
   /// Returns `true` if there is a value, without fetching it and without blocking the task's thread.
@@ -195,6 +199,6 @@ extension SecureProperty {
   public nonisolated(nonsending) func exists() async throws(SecureStorageError) -> Bool {
     let value = projectedValue
     try await value.takeOver()
-    return try await value.storage.exists(value.key)
+    return try await value.chosenStorage.storage.exists(value.currentKey)
   }
 }

@@ -10,12 +10,9 @@ public import KeyringStorage
 /// try service.names()  // ["authToken"]
 /// ```
 public struct ServiceScope: Sendable {
-  /// The storage that holds the items.
-  public let storage: any SecureStorage
-  /// The service that the items belong to.
-  public let service: String
-  /// The access group that the passwords and values belong to, if any.
-  public let accessGroup: String?
+  package let storage: any SecureStorage
+  package let service: String
+  let accessGroup: String?
 
   /// Returns the handle of a password.
   ///

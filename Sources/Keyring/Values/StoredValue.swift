@@ -32,13 +32,7 @@ public struct StoredValue<Value: Sendable>: Sendable {
     itemKey = key
   }
 
-  /// The key of the item, made with the current service.
-  public var key: ItemKey { itemKey.current }
-
-  /// The storage that the value is currently in.
-  ///
-  /// It's the handle's own storage, or the storage of the current task, of the process, or of the platform.
-  public var storage: any SecureStorage { chosenStorage.storage }
+  var currentKey: ItemKey { itemKey.current }
 
   var chosenStorage: StorageBox {
     explicitStorage ?? SecureStorageDefaults.current(forPropertyNamed: name)
@@ -53,7 +47,7 @@ public struct StoredValue<Value: Sendable>: Sendable {
   package var resolved: Self {
     var value = self
     value.explicitStorage = chosenStorage
-    value.itemKey = .fixed(key)
+    value.itemKey = .fixed(currentKey)
     return value
   }
 }
@@ -131,12 +125,12 @@ extension StoredValue {
     let choice: TrackedItem.Choice =
       hasExplicitStorage
       ? .ofProperty : TaskOverride.current?.storage === box ? .ofTask : .ofProcess
-    TrackedItem.track(key, in: box, choice, context: SecureStorageDefaults.context)
+    TrackedItem.track(currentKey, in: box, choice, context: SecureStorageDefaults.context)
   }
 
   /// Notifies those who track the value that it changes, and returns the change to end after it.
   func beginChange() -> TrackedItems.Change? {
-    TrackedItems.beginChange(of: key, in: chosenStorage)
+    TrackedItems.beginChange(of: currentKey, in: chosenStorage)
   }
 
   /// Notifies those who track the value that it has changed.
@@ -147,7 +141,7 @@ extension StoredValue {
 
 extension StoredValue: CustomStringConvertible, CustomReflectable {
   /// The key of the item, without the value.
-  public var description: String { "\(key)" }
+  public var description: String { "\(currentKey)" }
   /// A mirror that shows only the key.
-  public var customMirror: Mirror { Mirror(self, children: ["key": key]) }
+  public var customMirror: Mirror { Mirror(self, children: ["key": currentKey]) }
 }

@@ -18,21 +18,7 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   private let chosenLifetime: Duration??
   private let cache = ItemCache()
 
-  /// Creates a storage with an empty cache, which keeps items for the time that suits the wrapped storage.
-  ///
-  /// - Parameter base: The wrapped storage. The cache observes it from the first read by key on, or from the
-  ///   first observation.
-  public init(_ base: Base) { self.init(base, chosen: nil) }
-
-  /// Creates a storage with an empty cache.
-  ///
-  /// - Parameters:
-  ///   - base: The wrapped storage. The cache observes it from the first read by key on, or from the first
-  ///     observation.
-  ///   - lifetime: The time for which an item is cached, or `nil` to cache it until a change is reported.
-  public init(_ base: Base, for lifetime: Duration?) { self.init(base, chosen: .some(lifetime)) }
-
-  private init(_ base: Base, chosen lifetime: Duration??) {
+  fileprivate init(_ base: Base, chosen lifetime: Duration??) {
     (self.base, chosenLifetime) = (base, lifetime)
   }
 
@@ -232,7 +218,7 @@ extension ObservableStorage {
   /// cached for a minute at most.
   ///
   /// - Returns: The cached storage. Create one and share it.
-  public func cached() -> CachedStorage<Self> { CachedStorage(self) }
+  public func cached() -> CachedStorage<Self> { CachedStorage(self, chosen: nil) }
 
   /// Returns this storage with a cache for reads by key.
   ///
@@ -240,6 +226,6 @@ extension ObservableStorage {
   ///   reported.
   /// - Returns: The cached storage. Create one and share it.
   public func cached(for lifetime: Duration?) -> CachedStorage<Self> {
-    CachedStorage(self, for: lifetime)
+    CachedStorage(self, chosen: .some(lifetime))
   }
 }

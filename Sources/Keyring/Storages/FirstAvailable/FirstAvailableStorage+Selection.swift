@@ -8,15 +8,15 @@ extension FirstAvailableStorage {
     /// The selected storage.
     public let storage: any SecureStorage
     /// The position of the storage in the list, counted from 0.
-    public let index: Int
+    package let index: Int
     /// The diagnoses of the unavailable storages before it, each of which has a failure.
-    public let skipped: [StorageDiagnosis]
+    package let skipped: [StorageDiagnosis]
     /// The diagnoses of the available storages before it.
     ///
     /// They aren't used because another storage is remembered.
     public internal(set) var appeared: [StorageDiagnosis] = []
     /// The name of the storage that an earlier run chose, or `nil` if none did.
-    public let remembered: String?
+    package let remembered: String?
     /// The name under which the storage is remembered.
     let name: String
     /// Whether the user wants this storage regardless of the others.

@@ -47,7 +47,7 @@ public struct SelectionMemory: Sendable {
   }
 
   /// The path of the file, or `nil` if nothing is remembered.
-  public var path: String? {
+  package var path: String? {
     switch place {
     case .nowhere: nil
     case .file(let path): path
