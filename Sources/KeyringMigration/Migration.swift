@@ -182,12 +182,12 @@ public struct Migration: Sendable {
     try verifiedTransfers(moving: false).outcome
   }
 
-  /// Copies the items without blocking the task's thread.
+  /// Copies the items asynchronously.
   ///
   /// - Returns: The number of items that are now in the source and in the destination, and the items of a query that
   ///   were left.
-  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled. In
-  ///   that case, some items may have been copied.
+  /// - Throws: Those of the synchronous overload, or `.canceled` for a cancelled task. In that case, some items may
+  ///   have been copied.
   @discardableResult
   public func copy() async throws(SecureStorageError) -> BulkOutcome {
     try await BlockingPool.run(on: .ofQuestions, orThrow: Self.canceled) {
@@ -209,12 +209,12 @@ public struct Migration: Sendable {
     return transfers
   }
 
-  /// Moves the items without blocking the task's thread.
+  /// Moves the items asynchronously.
   ///
   /// - Returns: The number of items that were in the source and are now only in the destination, and the items of a
   ///   query that were left.
-  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled. In
-  ///   that case, run the migration again to finish it.
+  /// - Throws: Those of the synchronous overload, or `.canceled` for a cancelled task. In that case, run the migration
+  ///   again to finish it.
   @discardableResult
   public func move() async throws(SecureStorageError) -> BulkOutcome {
     try await BlockingPool.run(on: .ofQuestions, orThrow: Self.canceled) {

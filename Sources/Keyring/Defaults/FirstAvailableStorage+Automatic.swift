@@ -18,12 +18,12 @@ extension FirstAvailableStorage {
   /// ```
   ///
   /// - Parameters:
-  ///   - prefersFile: If `true`, the program uses the file even if there is a keyring, unless it has stored
-  ///     secrets in the keyring before with this storage.
-  ///   - key: The source of the file's key. By default, it's a passphrase that the user types. Pass another
-  ///     source if no user is present. It has no effect in a sandbox.
+  ///   - prefersFile: Pass `true` to prefer the file to a keyring. A program that has stored secrets in the keyring
+  ///     with this storage stays there.
+  ///   - key: The source of the file's key. By default, it's a passphrase that the user types, so a program on its own
+  ///     needs another source. A sandbox has its own key.
   ///   - name: The name of the program. The names of its files begin with it. The default is the name of the
-  ///     executable. It has no effect in a sandbox, where all programs of an app share a file.
+  ///     executable. In a sandbox, all programs of an app share a file.
   /// - Returns: The storage. Create one and share it. In a process that runs tests, it refuses every
   ///   operation.
   public static func automatic(
@@ -38,8 +38,8 @@ extension FirstAvailableStorage {
   /// needs the trait `EncryptedFile`.
   ///
   /// - Parameters:
-  ///   - prefersFile: If `true`, the program uses the file even if there is a keyring, unless it has stored
-  ///     secrets in the keyring before with this storage.
+  ///   - prefersFile: Pass `true` to prefer the file to a keyring. A program that has stored secrets in the keyring
+  ///     with this storage stays there.
   ///   - name: The name of the program. The default is the name of the executable.
   /// - Returns: The storage. Create one and share it. In a process that runs tests, it refuses every
   ///   operation.

@@ -5,7 +5,7 @@ internal import KeyringRuntime
 internal import KeyringSecretService
 internal import KeyringStorage
 
-/// The storage to use if neither a property nor the process has chosen one.
+/// The storage of the platform, for properties and processes that leave the choice to it.
 enum PlatformStorage {
   static func storage(forPropertyNamed name: String?) -> StorageBox {
     #if SecretService && os(Linux)
@@ -61,7 +61,7 @@ enum PlatformStorage {
 
   /// Returns the storages to select from.
   ///
-  /// A file takes the place of a keychain only if the program asks for one.
+  /// A file takes the place of a keychain at the program's wish.
   static func storages(file: any SecureStorage, prefersFile: Bool) -> [any SecureStorage] {
     #if SecretService && os(Linux)
     if !prefersFile { return [SecretServiceStorage(), file] }
@@ -88,7 +88,7 @@ extension PlatformStorage {
   ///
   /// - Parameters:
   ///   - sandbox: The sandbox.
-  ///   - prefersFile: If `true`, the file is used even if there is a keyring.
+  ///   - prefersFile: Pass `true` to prefer the file to a keyring.
   /// - Returns: The storage.
   static func storage(
     in sandbox: Sandbox, prefersFile: Bool = false

@@ -61,7 +61,7 @@ public enum SecureStorageDefaults {
 
   /// The closure to call for every failed assignment to a property, on the thread of the assignment.
   ///
-  /// If it's `nil`, each failure is a line on standard error.
+  /// With `nil`, each failure is a line on standard error.
   public static var failureHandler: (@Sendable (SecurePropertyFailure) -> Void)? {
     get { state.withLock { $0.failureHandler } }
     set {

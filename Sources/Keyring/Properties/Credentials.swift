@@ -42,8 +42,8 @@ public struct Credentials: SecureProperty {
   /// - Parameters:
   ///   - label: The name of the credential. It identifies the item, whatever the login is.
   ///   - service: The app or service of the credential. The default is ``SecureStorageDefaults/service``.
-  ///   - oldKey: The key that an earlier version of your app used, if any. The first use of the property gives an item
-  ///     with that key the key of the property. Uses other than reads look for it each time.
+  ///   - oldKey: The key that an earlier version of your app used. The first use of the property gives an item with
+  ///     that key the key of the property. Uses other than reads look for it each time.
   ///   - lifetime: The time from each write until the credential expires, which `$account.dates()` reports.
   ///   - storage: The storage of the credential. The default is the current storage at each use.
   public init(
@@ -61,7 +61,7 @@ public struct Credentials: SecureProperty {
   /// The login is in the attribute "username".
   ///
   /// - Parameters:
-  ///   - key: The key of the item, with all of its attributes, and its schema if it has one of its own.
+  ///   - key: The key of the item, with all of its attributes and its schema.
   ///   - lifetime: The time from each write until the credential expires.
   ///   - storage: The storage of the credential. The default is the current storage at each use.
   public init(

@@ -49,7 +49,7 @@ extension InternetPassword where Value == String {
   ///
   /// - Parameters:
   ///   - server: The host, or a server with the other parts that matter.
-  ///   - account: The account, if the server has several.
+  ///   - account: The account, for a server with several.
   ///   - lifetime: The time from each write until the password expires, which `$gitPassword.dates()` reports.
   ///   - storage: The storage of the password. The default is the current storage at each use.
   public init(
@@ -71,7 +71,7 @@ extension InternetPassword where Value == Secret {
   ///
   /// - Parameters:
   ///   - server: The host, or a server with the other parts that matter.
-  ///   - account: The account, if the server has several.
+  ///   - account: The account, for a server with several.
   ///   - lifetime: The time from each write until the password expires, which `$gitPassword.dates()` reports.
   ///   - storage: The storage of the password. The default is the current storage at each use.
   @_disfavoredOverload

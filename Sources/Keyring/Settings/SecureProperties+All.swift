@@ -10,21 +10,21 @@ extension SecureProperties {
   /// sent at the same time, and then one request for all secrets.
   ///
   /// - Returns: The values.
-  /// - Throws: `SecureStorageError` if any of the items can't be read. A value is decoded only when you ask
-  ///   for it, so its decoding errors are thrown then.
+  /// - Throws: `SecureStorageError` for the first failure. A value is decoded only when you ask for it, so its decoding
+  ///   errors are thrown then.
   public func readAll() throws(SecureStorageError) -> SecureProperties.Values {
     for member in members { member.noteRead() }
     return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await readAll()
     }
   }
 
-  /// Reads all properties without blocking the task's thread.
+  /// Reads all properties asynchronously.
   ///
   /// Properties without their own storage are read together. On the Secret Service, one search for each of them is
   /// sent at the same time, and then one request for all secrets.
   ///
   /// - Returns: The values.
-  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
+  /// - Throws: Those of the synchronous overload, or `.canceled` for a cancelled task.
   public nonisolated(nonsending) func readAll() async throws(SecureStorageError)
     -> SecureProperties.Values
   {
@@ -35,7 +35,7 @@ extension SecureProperties {
 
   /// Removes all items.
   ///
-  /// If some items can't be removed, the others are removed nevertheless.
+  /// A failure to remove one item leaves the rest to be removed.
   ///
   /// - Returns: The number of removed items, and what else the services and servers of the properties have.
   /// - Throws: The first `SecureStorageError`, after trying to remove all items.
@@ -44,12 +44,12 @@ extension SecureProperties {
     try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await removeAll() }
   }
 
-  /// Removes all items without blocking the task's thread.
+  /// Removes all items asynchronously.
   ///
-  /// If some items can't be removed, the others are removed nevertheless.
+  /// A failure to remove one item leaves the rest to be removed.
   ///
   /// - Returns: The number of removed items, and what else the services and servers of the properties have.
-  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
+  /// - Throws: Those of the synchronous overload, or `.canceled` for a cancelled task.
   @discardableResult
   public nonisolated(nonsending) func removeAll() async throws(SecureStorageError) -> BulkOutcome {
     var count = 0
@@ -91,16 +91,15 @@ extension SecureProperties {
 
   /// Copies all items to another storage.
   ///
-  /// The copies have the same keys, labels, and attributes. If a property has no value, its item in the
-  /// other storage is left unchanged.
+  /// The copies have the same keys, labels, and attributes. For a property that is `nil`, the other storage stays as it
+  /// is.
   ///
   /// - Parameters:
   ///   - storage: The storage to copy the items to.
   ///   - mode: The save mode for items that already exist there. With `.add`, copying stops at the first
   ///     one.
   /// - Returns: The number of copied items.
-  /// - Throws: `SecureStorageError` if an item can't be read or stored. The items before it have been
-  ///   copied.
+  /// - Throws: `SecureStorageError` for the first failure. The items before it have been copied.
   @discardableResult
   public func copy(
     to storage: any SecureStorage, mode: SaveMode = .addOrReplace
@@ -110,7 +109,7 @@ extension SecureProperties {
     }
   }
 
-  /// Copies all items to another storage without blocking the task's thread.
+  /// Copies all items to another storage asynchronously.
   ///
   /// The copies have the same keys, labels, and attributes.
   ///
@@ -119,7 +118,7 @@ extension SecureProperties {
   ///   - mode: The save mode for items that already exist there. With `.add`, copying stops at the first
   ///     one.
   /// - Returns: The number of copied items.
-  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
+  /// - Throws: Those of the synchronous overload, or `.canceled` for a cancelled task.
   @discardableResult
   public nonisolated(nonsending) func copy(
     to storage: any SecureStorage, mode: SaveMode = .addOrReplace

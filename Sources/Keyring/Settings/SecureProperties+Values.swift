@@ -21,9 +21,9 @@ extension SecureProperties {
     /// The value of a property: `values[settings.$authToken]`.
     ///
     /// - Parameter property: A property of the value that was read.
-    /// - Returns: The value, or `nil` if there is none.
-    /// - Throws: `.undecodable` if the value is of another type, or `.invalidArgument` if the property isn't
-    ///   one of those that were read.
+    /// - Returns: The value, or `nil`.
+    /// - Throws: `.undecodable` for a value of another type, or `.invalidArgument` for a property that was left out of
+    ///   the read.
     public subscript<Value>(_ property: some SecureProperty<Value>) -> Value? {
       get throws(SecureStorageError) {
         let property = property.projectedValue

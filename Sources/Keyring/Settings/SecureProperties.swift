@@ -19,7 +19,7 @@ public struct SecureProperties: Sendable {
   /// Finds the secure properties of a value.
   ///
   /// - Parameter settings: The value that has the properties.
-  /// - Throws: `.invalidArgument` if none are found.
+  /// - Throws: `.invalidArgument` for a value in which it finds none.
   public init(of settings: Any) throws(SecureStorageError) {
     var finder = PropertyFinder()
     finder.visit(settings)
@@ -37,9 +37,8 @@ public struct SecureProperties: Sendable {
 
   /// Returns an entry for each property, with its key, its presence in the storage, and its error.
   ///
-  /// - Returns: The entries in the order in which the properties are declared. If a property can't be
-  ///   checked, its entry has `isStored` set to `false`. Then `failure` is the failure that the property remembers,
-  ///   or the error of the check if it remembers none.
+  /// - Returns: The entries in the order in which the properties are declared. After a failed check, `isStored` is
+  ///   `false`, and `failure` is the failure that the property remembers, or else the error of the check.
   public func entries() -> [Entry] {
     members.map { member in
       do throws(SecureStorageError) {

@@ -130,7 +130,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
 
   private init(_ shared: Collections, label: String) { place = Place(shared, label) }
 
-  /// No promise, because the items are in memory.
+  /// No promise: the items are in memory.
   public var durability: StorageDurability { .temporary }
 
   /// The promise for the items of one collection.
@@ -212,7 +212,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
 
   /// Locks the collection, so that operations throw `.locked` until it's unlocked.
   ///
-  /// - Throws: `.collectionNotFound` if there is no such collection.
+  /// - Throws: `.collectionNotFound` for a missing collection.
   public func lock() throws(SecureStorageError) {
     defer { collection.observers.deliver() }
     try withExistingItems(.lock) { items in
@@ -310,7 +310,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
     throw error(.collectionNotFound, during: operation)
   }
 
-  /// Runs a closure on the collection, or returns `nil` if the collection doesn't exist.
+  /// Runs a closure on the collection, or returns `nil` for a missing one.
   private func withItems<Result>(
     _ operation: SecureStorageError.Operation,
     _ body: (inout Items) throws(SecureStorageError) -> Result

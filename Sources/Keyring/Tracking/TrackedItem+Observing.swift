@@ -65,7 +65,7 @@ extension TrackedItem {
     }
   }
 
-  /// Returns `true` if another attempt is due, and leaves it to the next reader if there's no one now.
+  /// Returns `true` for an attempt that is due, or leaves it to the next reader.
   private func isPending() -> Bool {
     state.withLock { state in
       guard case .pending = state.observation else { return false }
@@ -75,7 +75,7 @@ extension TrackedItem {
     }
   }
 
-  /// Returns the time until the next attempt, or `nil` if there's none because the storage can't be observed.
+  /// Returns the time before the next attempt, or `nil` for a storage that can't be observed.
   private func pause(
     after error: SecureStorageError, since start: ContinuousClock.Instant
   ) -> Duration? {

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The items of the process that someone tracks.
 ///
-/// An item stays here until a change is followed by no read.
+/// An item leaves after a change that is followed by no read.
 enum TrackedItems {
   private struct State: Sendable {
     var items: [ItemKey: [TrackedItem]] = [:]
@@ -49,7 +49,7 @@ enum TrackedItems {
   static let leastLimit = 1024
 
   private static let state = Mutex(State())
-  /// Whether anything was ever tracked, so that a write costs nothing otherwise.
+  /// Whether anything was ever tracked, so that a write of any other program costs nothing.
   private static let isUsed = Atomic(false)
 
   /// The number of items.
@@ -102,7 +102,7 @@ enum TrackedItems {
   /// - Parameters:
   ///   - key: The key of the item.
   ///   - box: The storage that is written.
-  /// - Returns: The change, or `nil` if nothing is tracked.
+  /// - Returns: The change, or `nil` with nothing tracked.
   static func beginChange(
     of key: @autoclosure () -> ItemKey, in box: @autoclosure () -> StorageBox
   ) -> Change? {
@@ -119,7 +119,7 @@ enum TrackedItems {
 
   // MARK: - Changes of any origin
 
-  /// Notifies those who track an item that it has changed, and forgets the item if there was no one.
+  /// Notifies those who track an item that it has changed, and forgets an item with no reader.
   static func didChange(_ item: TrackedItem) {
     // Look before they're notified, because they may read again at once.
     state.withLock { state in

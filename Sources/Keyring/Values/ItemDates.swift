@@ -11,14 +11,14 @@ internal import KeyringStorage
 /// if try settings.$authToken.dates()?.isExpired == true { print("Renew the token.") }
 /// ```
 public struct ItemDates: Sendable, Hashable {
-  /// The time at which the item was first stored, or `nil` if the storage doesn't report it.
+  /// The time at which the item was first stored, or `nil` for a storage that keeps no such time.
   ///
   /// On the Secret Service, a write that changes the time of expiry replaces the item. This is then the time of
   /// that write.
   public let created: Date?
-  /// The time at which the item was last changed, or `nil` if the storage doesn't report it.
+  /// The time at which the item was last changed, or `nil` for a storage that keeps no such time.
   public let modified: Date?
-  /// The time at which the value expires, or `nil` if it doesn't.
+  /// The time at which the value expires, or `nil`.
   public let expires: Date?
 
   init(_ item: SecureItem) {
@@ -30,10 +30,10 @@ public struct ItemDates: Sendable, Hashable {
 }
 
 extension SecureProperty {
-  /// Returns the times of the item, without fetching the value.
+  /// Looks up the times of the item.
   ///
-  /// - Returns: The times, or `nil` if there is no item.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
+  /// - Returns: The times, or `nil` for a missing item.
+  /// - Throws: `SecureStorageError` for a failed read.
   public func dates() throws(SecureStorageError) -> ItemDates? {
     let value = projectedValue
     value.noteRead()
@@ -42,10 +42,10 @@ extension SecureProperty {
       ItemDates.init)
   }
 
-  /// Returns the times of the item, without fetching the value and without blocking the task's thread.
+  /// Looks up the times of the item asynchronously.
   ///
-  /// - Returns: The times, or `nil` if there is no item.
-  /// - Throws: `SecureStorageError` if the storage can't be read, or `.canceled` if the task is cancelled.
+  /// - Returns: The times, or `nil` for a missing item.
+  /// - Throws: `SecureStorageError` for a failed read, or `.canceled` for a cancelled task.
   public nonisolated(nonsending) func dates() async throws(SecureStorageError) -> ItemDates? {
     let value = projectedValue
     try await value.takeOver()

@@ -28,13 +28,13 @@ extension StoredValue: SecureProperty {
   /// The handle itself.
   public var projectedValue: StoredValue { self }
 
-  /// The value, without errors: `nil` if there is none or if it can't be read.
+  /// The value, or `nil` for a missing one and for a failed read.
   ///
   /// A wrapper's `wrappedValue` is this. A failure is in ``SecureProperty/failure``, and that of an assignment goes to
   /// ``SecureStorageDefaults/failureHandler``.
   ///
-  /// It blocks for a trip to the keyring: up to 25 seconds if the keyring doesn't answer, and up to 300 while the user
-  /// is asked to unlock it. On the main thread, write `try await $authToken.read()`, or read once and keep the value.
+  /// It blocks for a trip to the keyring: up to 25 seconds for a keyring that stays silent, and up to 300 for a
+  /// question to the user. On the main thread, write `try await $authToken.read()`, or read once and keep the value.
   public var value: Value? {
     get {
       do throws(SecureStorageError) {
@@ -64,18 +64,17 @@ extension SecureProperty {
   /// It's the property's own storage, or the storage of the current task, of the process, or of the platform.
   public var storage: any SecureStorage { projectedValue.chosenStorage.storage }
 
-  /// The error of a failed plain read or assignment, or `nil` if there is none.
+  /// The error of a failed plain read or assignment, or `nil`.
   ///
-  /// Only a successful write clears the error of an assignment. A successful read also clears that of a
-  /// read.
+  /// A successful write clears it, and a successful read that of a read.
   public var failure: SecureStorageError? { projectedValue.failures.current }
 
   /// Reads the value.
   ///
-  /// A property that was declared with `orGenerate` stores a value if there is none, as `readOrStore` does.
+  /// A property that was declared with `orGenerate` generates a missing value, as `readOrStore` does.
   ///
-  /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: `SecureStorageError` if the value can't be read.
+  /// - Returns: The value, or `nil`.
+  /// - Throws: `SecureStorageError` for a failed read.
   @inline(__always)
   public func read() throws(SecureStorageError) -> Stored? {
     let value = projectedValue
@@ -92,10 +91,10 @@ extension SecureProperty {
     return found
   }
 
-  /// Reads the value without blocking the task's thread.
+  /// Reads the value asynchronously.
   ///
-  /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: `SecureStorageError` if the value can't be read, or `.canceled` if the task is cancelled.
+  /// - Returns: The value, or `nil`.
+  /// - Throws: `SecureStorageError` for a failed read, or `.canceled` for a cancelled task.
   public nonisolated(nonsending) func read() async throws(SecureStorageError) -> Stored? {
     let value = projectedValue
     if case .generated(let generate)? = value.firstValue {
@@ -114,9 +113,9 @@ extension SecureProperty {
   ///
   /// - Parameters:
   ///   - newValue: The value, or `nil` to remove the item.
-  ///   - mode: The save mode: `.add` and `.update` throw if the item is there or isn't.
-  /// - Throws: `SecureStorageError` if the value can't be stored. In that case, the old value is kept.
-  ///   After an error such as `.timedOut` or `.connectionLost`, the new value may have been stored.
+  ///   - mode: The save mode: `.add` throws for an item that is there, `.update` for a missing one.
+  /// - Throws: `SecureStorageError` for a failed write. In that case, the old value is kept. After an error such as
+  ///   `.timedOut` or `.connectionLost`, the new value may have been stored.
   @inline(__always)
   public func write(_ newValue: Stored?, mode: SaveMode = .addOrReplace) throws(SecureStorageError)
   {
@@ -129,13 +128,13 @@ extension SecureProperty {
     value.failures.writeSucceeded()
   }
 
-  /// Stores a value, replacing the current one if there is one, without blocking the task's thread.
+  /// Stores a value, replacing the current one if there is one asynchronously.
   ///
   /// - Parameters:
   ///   - newValue: The value, or `nil` to remove the item.
   ///   - mode: The save mode.
-  /// - Throws: `SecureStorageError` if the value can't be stored, or `.canceled` if the task is cancelled. In
-  ///   that case, the value may have been stored.
+  /// - Throws: `SecureStorageError` for a failed write, or `.canceled` for a cancelled task. In that case, the value
+  ///   may have been stored.
   public nonisolated(nonsending) func write(
     _ newValue: Stored?, mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {
@@ -150,10 +149,10 @@ extension SecureProperty {
 
   /// Removes the item.
   ///
-  /// If another program has an item of the same name, the property finds that one afterwards.
+  /// Another program's item of the same name is found afterwards.
   ///
   /// - Returns: `true` if there was an item.
-  /// - Throws: `SecureStorageError` if the item can't be removed.
+  /// - Throws: `SecureStorageError` for a failed removal.
   @discardableResult
   public func remove() throws(SecureStorageError) -> Bool {
     let value = projectedValue
@@ -165,11 +164,11 @@ extension SecureProperty {
     return wasThere
   }
 
-  /// Removes the item without blocking the task's thread.
+  /// Removes the item asynchronously.
   ///
   /// - Returns: `true` if there was an item.
-  /// - Throws: `SecureStorageError` if the item can't be removed, or `.canceled` if the task is cancelled. In
-  ///   that case, the item may have been removed.
+  /// - Throws: `SecureStorageError` for a failed removal, or `.canceled` for a cancelled task. In that case, the item
+  ///   may have been removed.
   @discardableResult
   public nonisolated(nonsending) func remove() async throws(SecureStorageError) -> Bool {
     let value = projectedValue
@@ -181,10 +180,10 @@ extension SecureProperty {
     return wasThere
   }
 
-  /// Returns `true` if there is a value, without fetching it.
+  /// Finds out whether there is a value.
   ///
   /// - Returns: `true` if there is a value.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
+  /// - Throws: `SecureStorageError` for a failed read.
   public func exists() throws(SecureStorageError) -> Bool {
     let value = projectedValue
     value.noteRead()
@@ -192,10 +191,10 @@ extension SecureProperty {
     return try value.chosenStorage.storage.exists(value.currentKey)
   }
 
-  /// Returns `true` if there is a value, without fetching it and without blocking the task's thread.
+  /// Finds out whether there is a value, asynchronously.
   ///
   /// - Returns: `true` if there is a value.
-  /// - Throws: `SecureStorageError` if the storage can't be read, or `.canceled` if the task is cancelled.
+  /// - Throws: `SecureStorageError` for a failed read, or `.canceled` for a cancelled task.
   public nonisolated(nonsending) func exists() async throws(SecureStorageError) -> Bool {
     let value = projectedValue
     try await value.takeOver()

@@ -46,16 +46,16 @@ public struct ServiceScope: Sendable {
   ///
   /// - Parameter kind: The kind of the items.
   /// - Returns: The names.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
+  /// - Throws: `SecureStorageError` for a failed read.
   public func names(of kind: ItemKind = .password) throws(SecureStorageError) -> [String] {
     names(of: kind, try storage.items(matching: query(kind)))
   }
 
-  /// Lists the accounts of the items of a kind, or the labels of credentials, without blocking the task's thread.
+  /// Lists the accounts of the items of a kind, or the labels of credentials asynchronously.
   ///
   /// - Parameter kind: The kind of the items.
   /// - Returns: The names.
-  /// - Throws: `SecureStorageError` if the storage can't be read, or `.canceled` if the task is cancelled.
+  /// - Throws: `SecureStorageError` for a failed read, or `.canceled` for a cancelled task.
   public nonisolated(nonsending) func names(
     of kind: ItemKind = .password
   ) async throws(SecureStorageError) -> [String] {
@@ -68,18 +68,18 @@ public struct ServiceScope: Sendable {
   /// It leaves the items that are another program's own, and names them.
   ///
   /// - Returns: The number of removed items, and the items that were left.
-  /// - Throws: `SecureStorageError` if the storage can't be changed.
+  /// - Throws: `SecureStorageError` for a failed change.
   @discardableResult
   public func removeAll() throws(SecureStorageError) -> BulkOutcome {
     let count = try storage.removeItems(matching: query())
     return outcome(count, try storage.items(matching: queryOfAll))
   }
 
-  /// Removes all items of the service, or those of the access group, without blocking the task's thread.
+  /// Removes all items of the service, or those of the access group asynchronously.
   ///
   /// - Returns: The number of removed items, and the items that were left.
-  /// - Throws: `SecureStorageError` if the storage can't be changed, or `.canceled` if the task is cancelled. Items may
-  ///   have been removed by then.
+  /// - Throws: `SecureStorageError` for a failed change, or `.canceled` for a cancelled task. Items may have been
+  ///   removed by then.
   @discardableResult
   public nonisolated(nonsending) func removeAll() async throws(SecureStorageError) -> BulkOutcome {
     let count = try await storage.removeItems(matching: query())
@@ -118,7 +118,7 @@ extension SecureStorage {
   ///
   /// - Parameters:
   ///   - service: The service.
-  ///   - accessGroup: The access group of the passwords and values, if any.
+  ///   - accessGroup: The access group of the passwords and values.
   /// - Returns: The scope.
   public func service(_ service: String, accessGroup: String? = nil) -> ServiceScope {
     ServiceScope(storage: self, service: service, accessGroup: accessGroup)

@@ -107,7 +107,7 @@ extension SecureStorage {
 extension StoredValue {
   /// Registers this read with Observation.
   ///
-  /// An `await` isn't tracked, because a tracking belongs to a thread.
+  /// A tracking belongs to a thread, so an `await` is left out.
   package func noteRead() {
     if Tracking.isCurrent { track() }
   }
@@ -135,7 +135,7 @@ extension StoredValue {
 
   /// Notifies those who track the value that it has changed.
   ///
-  /// The change is `nil` if nothing was tracked when it began.
+  /// The change is `nil` when it began with nothing tracked.
   func endChange(_ change: TrackedItems.Change?) { (change ?? beginChange())?.end() }
 }
 

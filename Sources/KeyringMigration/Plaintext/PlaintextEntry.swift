@@ -16,7 +16,7 @@ public struct PlaintextEntry: Sendable {
     case unusable(String)
   }
 
-  /// The names on the way to the value, or none if the file has no name for it.
+  /// The names on the way to the value, which a file may lack.
   public let path: [String]
   /// The number of the line in the file, from 1.
   public let line: Int

@@ -64,8 +64,7 @@ public struct PlaintextSource: Sendable {
   /// name occurs several times, is unusable.
   ///
   /// - Returns: The values and their names. A file that doesn't exist has none.
-  /// - Throws: `SecureStorageError` if the file can't be read, or `.undecodable` if its content isn't of its
-  ///   format.
+  /// - Throws: `SecureStorageError` for a failed read, or `.undecodable` for content of another format.
   public func entries() throws(SecureStorageError) -> [PlaintextEntry] { try store.entries() }
 
   /// Creates a source from values that the app reads and removes, such as its user defaults.

@@ -55,9 +55,9 @@ extension FirstAvailableStorage {
   /// - Parameters:
   ///   - query: The items whose changes are reported by key.
   ///   - observer: The closure to call.
-  /// - Returns: The subscription, which ends when it's released, if not before.
-  /// - Throws: `.notObservable` if the selected storage can't report changes, the errors of the selected
-  ///   storage, or an error if no storage can be selected.
+  /// - Returns: The subscription, which ends at the latest when it's released.
+  /// - Throws: `.notObservable` for a selected storage that is silent about changes, its other errors, or the error of
+  ///   a failed selection.
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {

@@ -5,20 +5,19 @@ public import KeyringStorage
 internal import Synchronization
 
 extension FirstAvailableStorage {
-  /// Selects a storage, unless one is already selected.
+  /// Returns the selected storage, and selects it first where needed.
   ///
   /// - Returns: The storage, and the reasons for not selecting those before it.
-  /// - Throws: `.noStorage` if no storage is available, with the reason for each. `.selectedStorageMissing`
-  ///   if the remembered storage isn't available. Another error if it's uncertain whether a storage is
-  ///   available.
+  /// - Throws: `.noStorage` with the reason of each unavailable storage, `.selectedStorageMissing` for a remembered one
+  ///   that is gone, or the error that leaves open whether a storage is available.
   public func selection() throws(SecureStorageError) -> Selection {
     try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await selection() }
   }
 
-  /// Selects a storage, unless one is already selected, without blocking the task's thread.
+  /// Returns the selected storage asynchronously, and selects it first where needed.
   ///
   /// - Returns: The storage, and the reasons for not selecting those before it.
-  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
+  /// - Throws: Those of the synchronous overload, or `.canceled` for a cancelled task.
   public func selection() async throws(SecureStorageError) -> Selection {
     try await selection(for: .read)
   }
@@ -28,8 +27,8 @@ extension FirstAvailableStorage {
   /// Items in other storages stay there. Another process uses the selection the next time it's started.
   ///
   /// - Parameter index: The position of the storage in the list, counted from 0.
-  /// - Throws: `.invalidArgument` if there is no such storage, `.noStorage` if there is no place to
-  ///   remember the selection, or another error if it can't be remembered.
+  /// - Throws: `.invalidArgument` for an index outside of the list, `.noStorage` where there is no place to remember
+  ///   the selection, or the error of writing it down.
   public func select(_ index: Int) throws(SecureStorageError) {
     guard storages.indices.contains(index) else {
       // `error(_:during:)` would name the storage that was selected before.
@@ -44,9 +43,9 @@ extension FirstAvailableStorage {
 
   /// Forgets the selection, so that the next operation selects again.
   ///
-  /// Nothing is moved or removed. Stored items stay where they are.
+  /// Stored items stay where they are.
   ///
-  /// - Throws: `SecureStorageError` if the selection can't be forgotten.
+  /// - Throws: `SecureStorageError` for a failure to remove what is remembered.
   public func forgetSelection() throws(SecureStorageError) {
     try memory.replace(with: nil)
     decision.forget()
@@ -54,7 +53,7 @@ extension FirstAvailableStorage {
 
   // MARK: - The current selection
 
-  /// Returns the current selection, and makes it if there is none yet.
+  /// Returns the current selection, and makes it first where needed.
   func selection(
     for operation: SecureStorageError.Operation
   ) async throws(SecureStorageError) -> Selection {
@@ -112,7 +111,7 @@ extension FirstAvailableStorage {
   ///   - operation: The operation that needs the storage.
   ///   - diagnose: A closure that returns the diagnosis of the storage at an index.
   /// - Returns: The selection.
-  /// - Throws: `SecureStorageError` if no storage can be selected.
+  /// - Throws: `SecureStorageError` for a failed selection.
   func select(
     _ remembered: RememberedSelection?, _ operation: SecureStorageError.Operation,
     _ diagnose: (Int) async throws(SecureStorageError) -> StorageDiagnosis

@@ -13,9 +13,9 @@ extension FirstAvailableStorage {
     package let skipped: [StorageDiagnosis]
     /// The diagnoses of the available storages before it.
     ///
-    /// They aren't used because another storage is remembered.
+    /// They stay unused, as another storage is remembered.
     public internal(set) var appeared: [StorageDiagnosis] = []
-    /// The name of the storage that an earlier run chose, or `nil` if none did.
+    /// The name of the storage that an earlier run chose, or `nil`.
     package let remembered: String?
     /// The name under which the storage is remembered.
     let name: String

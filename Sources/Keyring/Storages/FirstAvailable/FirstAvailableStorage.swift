@@ -27,7 +27,7 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     }
 
     let state = Mutex(State())
-    /// The observers of the selected storage, who learn only that it isn't selected any more.
+    /// The observers of the selected storage, who learn of the end of its selection.
     let observers = ObserverList()
 
     func forget() {
@@ -70,21 +70,21 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     self.names = names
   }
 
-  /// The limit of the selected storage, or the largest one if none is selected yet.
+  /// The limit of the selected storage, or before the selection the largest one.
   public var secretByteLimit: Int {
     let limits = storages.map(\.secretByteLimit)
     let index = decision.state.withLock { $0.selection?.index }
     return index.map { limits[$0] } ?? limits.max() ?? ItemLimits.secretBytes
   }
 
-  /// The promise of the selected storage, or the smallest one if none is selected yet.
+  /// The promise of the selected storage, or before the selection the smallest one.
   public var durability: StorageDurability {
     let promises = storages.map(\.durability)
     let index = decision.state.withLock { $0.selection?.index }
     return index.map { promises[$0] } ?? promises.min() ?? .afterRestart
   }
 
-  /// The promise of the selected storage, or of all storages if none is selected yet.
+  /// The promise of the selected storage, or before the selection that of all storages.
   public var readsOneVersion: Bool {
     let selected = decision.state.withLock { $0.selection?.storage }
     return selected?.readsOneVersion ?? storages.allSatisfy(\.readsOneVersion)

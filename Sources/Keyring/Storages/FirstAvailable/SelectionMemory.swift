@@ -5,9 +5,9 @@ internal import KeyringStorage
 
 /// A memory that keeps the selection of a ``FirstAvailableStorage`` from one run of a program to the next.
 ///
-/// It's a file with the name of the storage, and " 2" after it for the second storage of that name. With a
-/// second line `for good`, no other storage is checked.
-/// Operations fail if the file can't be read, and those that save or remove also if it can't be written.
+/// It's a file with the name of the storage, and " 2" after it for the second storage of that name. With a second line
+/// `for good`, no other storage is checked. Every operation has to read the file, and those that save or remove also
+/// have to write it. A failure ends the operation.
 public struct SelectionMemory: Sendable {
   private enum Place: Sendable {
     case nowhere
@@ -33,7 +33,7 @@ public struct SelectionMemory: Sendable {
   /// Remembers the selection of a program in `~/.local/state/swift-keyring`, as the [XDG Base Directory
   /// Specification](https://specifications.freedesktop.org/basedir-spec/latest/) has it.
   ///
-  /// Without a home, and in tests, nothing is remembered.
+  /// Tests, and users with no home, remember nothing.
   ///
   /// - Parameter name: The name of the program. The default is the name of the executable.
   /// - Returns: The memory.
@@ -46,7 +46,7 @@ public struct SelectionMemory: Sendable {
     SelectionMemory(place: .state(name))
   }
 
-  /// The path of the file, or `nil` if nothing is remembered.
+  /// The path of the file, or `nil`.
   package var path: String? {
     switch place {
     case .nowhere: nil
@@ -106,7 +106,7 @@ public struct SelectionMemory: Sendable {
     }
   }
 
-  /// Returns the reason why a selection can't be remembered, if it's known without trying.
+  /// Returns the reason that is known to keep a selection from being remembered.
   func obstacle() -> SecureStorageError? {
     guard let path, let error = StateFile(path: path).obstacle() else { return nil }
     return failure(path, error, .diagnose)

@@ -7,15 +7,15 @@ extension LayeredStorage {
   public struct Layer: Sendable {
     let storage: any SecureStorage
     let isWriting: Bool
-    /// Whether a read fails while the storage can't be reached.
+    /// Whether a read fails with a storage that is out of reach.
     let isRequired: Bool
 
     /// Returns a layer that is only read.
     ///
     /// - Parameters:
     ///   - storage: The storage.
-    ///   - isRequired: If `true`, a read fails with the error of the storage while the storage can't be reached.
-    ///     If `false`, the read goes on with the next layer, which may have an older or another value.
+    ///   - isRequired: With `true`, a read fails as long as the storage is out of reach. With `false`, it goes on with
+    ///     the next layer, which may have an older or another value.
     /// - Returns: The layer.
     public static func reading(
       _ storage: any SecureStorage, isRequired: Bool = true
@@ -27,8 +27,8 @@ extension LayeredStorage {
     ///
     /// - Parameters:
     ///   - storage: The storage.
-    ///   - isRequired: If `true`, a read fails with the error of the storage while the storage can't be reached.
-    ///     If `false`, the read goes on with the next layer, which may have an older or another value.
+    ///   - isRequired: With `true`, a read fails as long as the storage is out of reach. With `false`, it goes on with
+    ///     the next layer, which may have an older or another value.
     /// - Returns: The layer.
     public static func writing(
       _ storage: any SecureStorage, isRequired: Bool = true

@@ -6,7 +6,7 @@ internal import KeyringStorage
 
 /// The files of a directory of secrets at one moment, without the secrets.
 struct SecretsInventory: Sendable {
-  /// The hashes of the files by name; `nil` if a file can't be read.
+  /// The hashes of the files by name; `nil` for an unreadable file.
   let files: [String: Int?]
   private let directory: FileIdentity
   private let hasVersions: Bool
@@ -30,7 +30,7 @@ struct SecretsInventory: Sendable {
     hasVersions = directory.hasVersions
   }
 
-  /// Returns `true` if this is only the directory beneath the one that was mounted there before.
+  /// Returns `true` for the directory beneath the one that was mounted there before.
   func isBeneath(_ mounted: SecretsInventory) -> Bool {
     if hasVersions { return false }
     return mounted.hasVersions

@@ -5,9 +5,8 @@ internal import KeyringStorage
 
 /// The mapping between a program's keys and the names of the secrets that it was given.
 ///
-/// All names belong to one service, because a name has no room for it. Without a fixed service, the
-/// passwords of an account "me" at two services would be the same, and one service would be sent the
-/// password of the other.
+/// All names belong to one service, as a name has no room for it. Without a fixed service, the passwords of an account
+/// "me" at two services would be the same, and one service would be sent the password of the other.
 struct ServiceKeyMapping: Sendable {
   let service: String
   let accessGroup: String?
@@ -34,7 +33,7 @@ struct ServiceKeyMapping: Sendable {
 extension SecureItem {
   /// Creates the item of a key from the bytes that a program was given.
   ///
-  /// The initializer returns `nil` if the key is that of a credential and the bytes aren't one.
+  /// The initializer returns `nil` for the key of a credential and other bytes.
   init?(_ key: ItemKey, given bytes: Secret, modified: Date? = nil) {
     self.init(
       key: key, secret: bytes, label: key.defaultLabel, attributes: [:], created: modified,
