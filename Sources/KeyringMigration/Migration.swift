@@ -29,6 +29,10 @@ public struct Migration: Sendable {
   ///
   /// Items that are another program's own are left, and named in the outcome. To move one, name its key.
   ///
+  /// ```swift
+  /// let migration = Migration(of: .service("org.example.app"), from: old, to: SecretServiceStorage())
+  /// ```
+  ///
   /// - Parameters:
   ///   - query: The query that selects the items. Its details don't matter.
   ///   - source: The storage of the items.
@@ -151,6 +155,11 @@ public struct Migration: Sendable {
   /// If the destination already has an item with the same secret and attributes, that item stays as it is. An
   /// item that isn't in the source is skipped.
   ///
+  /// ```swift
+  /// let outcome = try migration.move()
+  /// print("moved \(outcome.count) items")
+  /// ```
+  ///
   /// - Returns: The number of items that were in the source and are now only in the destination, and the items of a
   ///   query that were left.
   /// - Throws: `SecureStorageError` if the migration fails. Before anything is written, it's
@@ -173,6 +182,10 @@ public struct Migration: Sendable {
   ///
   /// Everything is read and checked before anything is written, and read back afterwards. If the destination
   /// already has an item with the same secret and attributes, the item isn't written again.
+  ///
+  /// ```swift
+  /// try migration.copy()
+  /// ```
   ///
   /// - Returns: The number of items that are now in the source and in the destination, and the items of a query that
   ///   were left.
@@ -210,6 +223,10 @@ public struct Migration: Sendable {
   }
 
   /// Moves the items asynchronously.
+  ///
+  /// ```swift
+  /// try await migration.move()
+  /// ```
   ///
   /// - Returns: The number of items that were in the source and are now only in the destination, and the items of a
   ///   query that were left.

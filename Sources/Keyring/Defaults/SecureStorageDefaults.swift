@@ -37,6 +37,10 @@ public enum SecureStorageDefaults {
   /// The storage of the process, or `nil` for the platform's own.
   ///
   /// A `cached()` storage here keeps items for a minute at most where a change can go unnoticed.
+  ///
+  /// ```swift
+  /// SecureStorageDefaults.storage = SecretServiceStorage().cached()
+  /// ```
   public static var storage: (any SecureStorage)? {
     get { state.withLock { $0.storage }?.storage }
     set {
@@ -50,6 +54,10 @@ public enum SecureStorageDefaults {
   /// The service that items belong to.
   ///
   /// The default is the name of the executable, and for an app on Apple's platforms its bundle identifier.
+  ///
+  /// ```swift
+  /// SecureStorageDefaults.service = "org.example.app"
+  /// ```
   public static var service: String {
     get { state.withLock { $0.service } ?? Executable.defaultService }
     set {
@@ -62,6 +70,12 @@ public enum SecureStorageDefaults {
   /// The closure to call for every failed assignment to a property, on the thread of the assignment.
   ///
   /// With `nil`, each failure is a line on standard error.
+  ///
+  /// ```swift
+  /// SecureStorageDefaults.failureHandler = { failure in
+  ///   print("\(failure.property): \(failure.error.message)")
+  /// }
+  /// ```
   public static var failureHandler: (@Sendable (SecurePropertyFailure) -> Void)? {
     get { state.withLock { $0.failureHandler } }
     set {
@@ -72,6 +86,10 @@ public enum SecureStorageDefaults {
 
   /// The storage that a property without its own storage currently uses, for code that works on storages
   /// directly.
+  ///
+  /// ```swift
+  /// let diagnosis = try SecureStorageDefaults.currentStorage.diagnose()
+  /// ```
   public static var currentStorage: any SecureStorage { current(forPropertyNamed: nil).storage }
 
   static func current(forPropertyNamed name: String?) -> StorageBox {

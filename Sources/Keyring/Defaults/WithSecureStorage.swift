@@ -35,6 +35,12 @@ public func withSecureStorage<Result, Failure: Error>(
 
 /// Runs an asynchronous closure in which secure properties use another storage.
 ///
+/// ```swift
+/// try await withSecureStorage(InMemoryStorage()) {
+///   try await settings.$authToken.write("a token of the test")
+/// }
+/// ```
+///
 /// - Parameters:
 ///   - storage: The storage to use.
 ///   - failureHandler: The closure to call for every failed assignment in `operation`. The default is the

@@ -54,6 +54,11 @@ public struct Password<Value: PasswordValue>: SecureProperty {
   ///
   /// Each use blocks for a trip to the keyring, as ``StoredValue/value`` tells. On the main thread, use `await` and the
   /// projected value instead.
+  ///
+  /// ```swift
+  /// settings.authToken = "s3cret"
+  /// settings.authToken = nil  // removes it
+  /// ```
   public var wrappedValue: Value {
     get { missingValue.read(projectedValue) }
     nonmutating set { missingValue.assign(projectedValue, newValue) }
@@ -86,7 +91,7 @@ extension Password where Value == String? {
       FirstValue(movedFrom: oldKey))
   }
 
-  /// Declares a property for a password that is already stored, such as by an earlier version of your app.
+  /// Declares a property for a password that an earlier version of your app has stored.
   ///
   /// ```swift
   /// @Password(key: ItemKey(kind: .password, attributes: ["key": "token"], schema: "org.example.App"))
@@ -185,7 +190,7 @@ extension Password where Value == Secret? {
       FirstValue(movedFrom: oldKey))
   }
 
-  /// Declares a property for a password in locked memory that is already stored, such as by an earlier version of your app.
+  /// Declares a property for a password in locked memory that an earlier version of your app has stored.
   ///
   /// ```swift
   /// @Password(key: ItemKey(kind: .password, attributes: ["key": "token"], schema: "org.example.App"))

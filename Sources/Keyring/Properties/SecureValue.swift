@@ -41,6 +41,10 @@ public struct SecureValue<Stored: Codable & Sendable, Value: Sendable>: SecurePr
   ///
   /// Each use blocks for a trip to the keyring, as ``StoredValue/value`` tells. On the main thread, use `await` and the
   /// projected value instead.
+  ///
+  /// ```swift
+  /// settings.session = OAuthSession(accessToken: "s3cret", refreshToken: "s3cret")
+  /// ```
   public var wrappedValue: Value {
     get { missingValue.read(projectedValue) }
     nonmutating set { missingValue.assign(projectedValue, newValue) }
@@ -71,7 +75,7 @@ extension SecureValue where Value == Stored? {
       FirstValue(movedFrom: oldKey))
   }
 
-  /// Declares a property for a value that is already stored, such as by an earlier version of your app.
+  /// Declares a property for a value that an earlier version of your app has stored.
   ///
   /// - Parameters:
   ///   - key: The key of the item, with all of its attributes and its schema.

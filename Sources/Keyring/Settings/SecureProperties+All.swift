@@ -9,6 +9,11 @@ extension SecureProperties {
   /// Properties without their own storage are read together. On the Secret Service, one search for each of them is
   /// sent at the same time, and then one request for all secrets.
   ///
+  /// ```swift
+  /// let values = try properties.readAll()
+  /// let token = try values[settings.$authToken]
+  /// ```
+  ///
   /// - Returns: The values.
   /// - Throws: `SecureStorageError` for the first failure. A value is decoded only when you ask for it, so its decoding
   ///   errors are thrown then.
@@ -22,6 +27,11 @@ extension SecureProperties {
   ///
   /// Properties without their own storage are read together. On the Secret Service, one search for each of them is
   /// sent at the same time, and then one request for all secrets.
+  ///
+  /// ```swift
+  /// let values = try await properties.readAll()
+  /// let token = try values[settings.$authToken]
+  /// ```
   ///
   /// - Returns: The values.
   /// - Throws: Those of the synchronous overload, or `.canceled` for a cancelled task.
@@ -37,6 +47,11 @@ extension SecureProperties {
   ///
   /// A failure to remove one item leaves the rest to be removed.
   ///
+  /// ```swift
+  /// let outcome = try properties.removeAll()
+  /// print("removed \(outcome.count), left \(outcome.left)")
+  /// ```
+  ///
   /// - Returns: The number of removed items, and what else the services and servers of the properties have.
   /// - Throws: The first `SecureStorageError`, after trying to remove all items.
   @discardableResult
@@ -47,6 +62,10 @@ extension SecureProperties {
   /// Removes all items asynchronously.
   ///
   /// A failure to remove one item leaves the rest to be removed.
+  ///
+  /// ```swift
+  /// try await properties.removeAll()
+  /// ```
   ///
   /// - Returns: The number of removed items, and what else the services and servers of the properties have.
   /// - Throws: Those of the synchronous overload, or `.canceled` for a cancelled task.
@@ -93,6 +112,10 @@ extension SecureProperties {
   ///
   /// The copies have the same keys, labels, and attributes. For a property that is `nil`, the other storage stays as it
   /// is.
+  ///
+  /// ```swift
+  /// try properties.copy(to: SecretServiceStorage())
+  /// ```
   ///
   /// - Parameters:
   ///   - storage: The storage to copy the items to.

@@ -20,6 +20,10 @@ extension SecureProperties {
 
     /// The value of a property: `values[settings.$authToken]`.
     ///
+    /// ```swift
+    /// let token = try values[settings.$authToken]
+    /// ```
+    ///
     /// - Parameter property: A property of the value that was read.
     /// - Returns: The value, or `nil`.
     /// - Throws: `.undecodable` for a value of another type, or `.invalidArgument` for a property that was left out of

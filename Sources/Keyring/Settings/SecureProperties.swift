@@ -18,6 +18,10 @@ public struct SecureProperties: Sendable {
 
   /// Finds the secure properties of a value.
   ///
+  /// ```swift
+  /// let properties = try SecureProperties(of: settings)
+  /// ```
+  ///
   /// - Parameter settings: The value that has the properties.
   /// - Throws: `.invalidArgument` for a value in which it finds none.
   public init(of settings: Any) throws(SecureStorageError) {
@@ -36,6 +40,10 @@ public struct SecureProperties: Sendable {
   }
 
   /// Returns an entry for each property, with its key, its presence in the storage, and its error.
+  ///
+  /// ```swift
+  /// for entry in properties.entries() { print(entry.name, entry.isStored) }
+  /// ```
   ///
   /// - Returns: The entries in the order in which the properties are declared. After a failed check, `isStored` is
   ///   `false`, and `failure` is the failure that the property remembers, or else the error of the check.

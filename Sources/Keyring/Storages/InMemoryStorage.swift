@@ -123,6 +123,11 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
   private var collection: Collection { place.collection }
 
   /// Creates an empty storage that has only a default collection.
+  ///
+  /// ```swift
+  /// let storage = InMemoryStorage()
+  /// try storage.service("org.example.app").password("me").write("s3cret")
+  /// ```
   public init() {
     self.init(Collections(), label: Self.defaultLabel)
     _ = place.collections.create(collection)
@@ -211,6 +216,11 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
   // MARK: - Locking
 
   /// Locks the collection, so that operations throw `.locked` until it's unlocked.
+  ///
+  /// ```swift
+  /// try storage.lock()
+  /// let token = withSecureStorage(storage) { settings.authToken }  // nil
+  /// ```
   ///
   /// - Throws: `.collectionNotFound` for a missing collection.
   public func lock() throws(SecureStorageError) {

@@ -17,6 +17,10 @@ public struct ItemDates: Sendable, Hashable {
   /// that write.
   public let created: Date?
   /// The time at which the item was last changed, or `nil` for a storage that keeps no such time.
+  ///
+  /// ```swift
+  /// let modified = try settings.$authToken.dates()?.modified
+  /// ```
   public let modified: Date?
   /// The time at which the value expires, or `nil`.
   public let expires: Date?
@@ -26,11 +30,19 @@ public struct ItemDates: Sendable, Hashable {
   }
 
   /// Whether the value has expired.
+  ///
+  /// ```swift
+  /// if try settings.$authToken.dates()?.isExpired == true { settings.authToken = nil }
+  /// ```
   public var isExpired: Bool { expires.map { $0 <= Date.now } ?? false }
 }
 
 extension SecureProperty {
   /// Looks up the times of the item.
+  ///
+  /// ```swift
+  /// if let expires = try settings.$authToken.dates()?.expires { print("valid until \(expires)") }
+  /// ```
   ///
   /// - Returns: The times, or `nil` for a missing item.
   /// - Throws: `SecureStorageError` for a failed read.
@@ -43,6 +55,10 @@ extension SecureProperty {
   }
 
   /// Looks up the times of the item asynchronously.
+  ///
+  /// ```swift
+  /// let dates = try await settings.$authToken.dates()
+  /// ```
   ///
   /// - Returns: The times, or `nil` for a missing item.
   /// - Throws: `SecureStorageError` for a failed read, or `.canceled` for a cancelled task.

@@ -23,6 +23,10 @@ extension SecureProperty {
 
   /// Looks up the name of the storage that has the value asynchronously.
   ///
+  /// ```swift
+  /// print(try await settings.$authToken.origin() ?? "not set")
+  /// ```
+  ///
   /// - Returns: The name of the storage, or `nil` for a missing value.
   /// - Throws: `SecureStorageError` for a failed read, or `.canceled` for a cancelled task.
   public nonisolated(nonsending) func origin() async throws(SecureStorageError) -> String? {

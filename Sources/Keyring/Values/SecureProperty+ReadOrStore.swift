@@ -42,6 +42,10 @@ extension SecureProperty {
 extension SecureProperty {
   /// Reads the value, or generates and stores a missing one, asynchronously.
   ///
+  /// ```swift
+  /// let token = try await settings.$authToken.readOrStore { UUID().uuidString }
+  /// ```
+  ///
   /// - Parameter generate: The closure that makes a missing value. It's called once at most.
   /// - Returns: The value that is stored.
   /// - Throws: `SecureStorageError` for a failed read or write, or `.canceled` for a cancelled task. In that case, the

@@ -35,6 +35,12 @@ extension StoredValue: SecureProperty {
   ///
   /// It blocks for a trip to the keyring: up to 25 seconds for a keyring that stays silent, and up to 300 for a
   /// question to the user. On the main thread, write `try await $authToken.read()`, or read once and keep the value.
+  ///
+  /// ```swift
+  /// let token = Password("authToken").projectedValue
+  /// token.value = "s3cret"
+  /// print(token.value ?? "signed out")
+  /// ```
   public var value: Value? {
     get {
       do throws(SecureStorageError) {
@@ -57,21 +63,39 @@ extension StoredValue: SecureProperty {
 
 extension SecureProperty {
   /// The key of the item, made with the current service.
+  ///
+  /// ```swift
+  /// print(settings.$authToken.key)  // password (service: org.example.app, username: authToken)
+  /// ```
   public var key: ItemKey { projectedValue.currentKey }
 
   /// The storage that the value is currently in.
   ///
   /// It's the property's own storage, or the storage of the current task, of the process, or of the platform.
+  ///
+  /// ```swift
+  /// let items = try settings.$authToken.storage.items(matching: .service("org.example.app"))
+  /// ```
   public var storage: any SecureStorage { projectedValue.chosenStorage.storage }
 
   /// The error of a failed plain read or assignment, or `nil`.
   ///
   /// A successful write clears it, and a successful read that of a read.
+  ///
+  /// ```swift
+  /// if settings.authToken == nil, let failure = settings.$authToken.failure {
+  ///   print(failure.message)
+  /// }
+  /// ```
   public var failure: SecureStorageError? { projectedValue.failures.current }
 
   /// Reads the value.
   ///
   /// A property that was declared with `orGenerate` generates a missing value, as `readOrStore` does.
+  ///
+  /// ```swift
+  /// let token = try settings.$authToken.read()
+  /// ```
   ///
   /// - Returns: The value, or `nil`.
   /// - Throws: `SecureStorageError` for a failed read.
@@ -93,6 +117,10 @@ extension SecureProperty {
 
   /// Reads the value asynchronously.
   ///
+  /// ```swift
+  /// let token = try await settings.$authToken.read()
+  /// ```
+  ///
   /// - Returns: The value, or `nil`.
   /// - Throws: `SecureStorageError` for a failed read, or `.canceled` for a cancelled task.
   public nonisolated(nonsending) func read() async throws(SecureStorageError) -> Stored? {
@@ -110,6 +138,11 @@ extension SecureProperty {
   }
 
   /// Stores a value, replacing the current one if there is one.
+  ///
+  /// ```swift
+  /// try settings.$authToken.write("s3cret")
+  /// try settings.$authToken.write("first", mode: .add)  // throws .itemAlreadyExists
+  /// ```
   ///
   /// - Parameters:
   ///   - newValue: The value, or `nil` to remove the item.
@@ -129,6 +162,10 @@ extension SecureProperty {
   }
 
   /// Stores a value, replacing the current one if there is one asynchronously.
+  ///
+  /// ```swift
+  /// try await settings.$authToken.write("s3cret")
+  /// ```
   ///
   /// - Parameters:
   ///   - newValue: The value, or `nil` to remove the item.
@@ -151,6 +188,10 @@ extension SecureProperty {
   ///
   /// Another program's item of the same name is found afterwards.
   ///
+  /// ```swift
+  /// if try settings.$authToken.remove() { print("signed out") }
+  /// ```
+  ///
   /// - Returns: `true` if there was an item.
   /// - Throws: `SecureStorageError` for a failed removal.
   @discardableResult
@@ -165,6 +206,10 @@ extension SecureProperty {
   }
 
   /// Removes the item asynchronously.
+  ///
+  /// ```swift
+  /// try await settings.$authToken.remove()
+  /// ```
   ///
   /// - Returns: `true` if there was an item.
   /// - Throws: `SecureStorageError` for a failed removal, or `.canceled` for a cancelled task. In that case, the item
@@ -182,6 +227,10 @@ extension SecureProperty {
 
   /// Finds out whether there is a value.
   ///
+  /// ```swift
+  /// let isSignedIn = try settings.$authToken.exists()
+  /// ```
+  ///
   /// - Returns: `true` if there is a value.
   /// - Throws: `SecureStorageError` for a failed read.
   public func exists() throws(SecureStorageError) -> Bool {
@@ -192,6 +241,10 @@ extension SecureProperty {
   }
 
   /// Finds out whether there is a value, asynchronously.
+  ///
+  /// ```swift
+  /// let isSignedIn = try await settings.$authToken.exists()
+  /// ```
   ///
   /// - Returns: `true` if there is a value.
   /// - Throws: `SecureStorageError` for a failed read, or `.canceled` for a cancelled task.

@@ -16,6 +16,11 @@ public struct ServiceScope: Sendable {
 
   /// Returns the handle of a password.
   ///
+  /// ```swift
+  /// try service.password("authToken").write("s3cret")
+  /// let token = try service.password("authToken").read()
+  /// ```
+  ///
   /// - Parameter account: The account.
   /// - Returns: The handle, whether or not there is such a password.
   public func password(_ account: String) -> StoredValue<String> {
@@ -24,6 +29,10 @@ public struct ServiceScope: Sendable {
 
   /// Returns the handle of a credential.
   ///
+  /// ```swift
+  /// let login = try service.credential("account").read()?.login
+  /// ```
+  ///
   /// - Parameter label: The name of the credential.
   /// - Returns: The handle, whether or not there is such a credential.
   public func credential(_ label: String) -> StoredValue<Credential> {
@@ -31,6 +40,10 @@ public struct ServiceScope: Sendable {
   }
 
   /// Returns the handle of a value.
+  ///
+  /// ```swift
+  /// let session = try service.value("session", as: OAuthSession.self).read()
+  /// ```
   ///
   /// - Parameters:
   ///   - account: The name of the value.
@@ -43,6 +56,10 @@ public struct ServiceScope: Sendable {
   }
 
   /// Lists the accounts of the items of a kind, or the labels of credentials, in alphabetical order.
+  ///
+  /// ```swift
+  /// for account in try service.names() { print(account) }
+  /// ```
   ///
   /// - Parameter kind: The kind of the items.
   /// - Returns: The names.
@@ -66,6 +83,11 @@ public struct ServiceScope: Sendable {
   /// has one.
   ///
   /// It leaves the items that are another program's own, and names them.
+  ///
+  /// ```swift
+  /// let outcome = try service.removeAll()
+  /// print("removed \(outcome.count) items")
+  /// ```
   ///
   /// - Returns: The number of removed items, and the items that were left.
   /// - Throws: `SecureStorageError` for a failed change.
@@ -115,6 +137,11 @@ public struct ServiceScope: Sendable {
 
 extension SecureStorage {
   /// Returns a scope for the items of one service.
+  ///
+  /// ```swift
+  /// let service = SecretServiceStorage().service("org.example.app")
+  /// try service.password("me").write("s3cret")
+  /// ```
   ///
   /// - Parameters:
   ///   - service: The service.

@@ -11,6 +11,11 @@ public struct PlaintextMapping: Sendable {
 
   /// Creates a mapping of text to a password.
   ///
+  /// ```swift
+  /// let key = ItemKey.password(service: "org.example.app", account: "token")
+  /// let mapping = PlaintextMapping.password("API_TOKEN", as: key)
+  /// ```
+  ///
   /// - Parameters:
   ///   - path: The name of the value. In nested JSON, the names on the way to it.
   ///   - key: The key of a generic or an internet password.
@@ -22,6 +27,11 @@ public struct PlaintextMapping: Sendable {
   /// Creates a mapping of a login and password to a credential.
   ///
   /// The value is a JSON object with the members `login` and `password`, or text that contains one.
+  ///
+  /// ```swift
+  /// let key = ItemKey.credentials(service: "org.example.app", label: "account")
+  /// let mapping = PlaintextMapping.credential("login", as: key)
+  /// ```
   ///
   /// - Parameters:
   ///   - path: The name of the value. In nested JSON, the names on the way to it.
@@ -35,6 +45,11 @@ public struct PlaintextMapping: Sendable {
   ///
   /// The JSON is stored unchanged. `Data`, which is Base64 in text and JSON, and `[UInt8]` are stored as
   /// bytes.
+  ///
+  /// ```swift
+  /// let key = ItemKey.value(service: "org.example.app", account: "session")
+  /// let mapping = PlaintextMapping.value("session", of: OAuthSession.self, as: key)
+  /// ```
   ///
   /// - Parameters:
   ///   - path: The name of the value. In nested JSON, the names on the way to it.

@@ -14,6 +14,10 @@ public struct PlaintextSource: Sendable {
   /// Migrated values are cut out of the file, and the rest stays byte for byte the same. A `null` is no
   /// value, and values in arrays can't be named.
   ///
+  /// ```swift
+  /// try SecureProperties(of: settings).migrate(from: .jsonFile("settings.json"))
+  /// ```
+  ///
   /// - Parameter path: The path of the file. A file that doesn't exist has no values.
   /// - Returns: The source.
   public static func jsonFile(_ path: String) -> PlaintextSource {
@@ -27,6 +31,10 @@ public struct PlaintextSource: Sendable {
   /// Migrated lines are cut out of the file, and the rest stays byte for byte the same. Values can have
   /// single quotes, double quotes with escapes such as `\n`, or no quotes; variables aren't expanded. A file
   /// that readers understand in different ways is refused with the number of the line.
+  ///
+  /// ```swift
+  /// try SecureProperties(of: settings).migrate(from: .environmentFile(".env"), at: ["authToken": ["AUTH_TOKEN"]])
+  /// ```
   ///
   /// - Parameter path: The path of the file. A file that doesn't exist has no values.
   /// - Returns: The source.

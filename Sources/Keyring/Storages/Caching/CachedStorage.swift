@@ -216,10 +216,18 @@ extension ObservableStorage {
   ///
   /// An item is cached up to the next reported change. Where the storage may miss a change, that is a minute at most.
   ///
+  /// ```swift
+  /// SecureStorageDefaults.storage = SecretServiceStorage().cached()
+  /// ```
+  ///
   /// - Returns: The cached storage. Create one and share it.
   public func cached() -> CachedStorage<Self> { CachedStorage(self, chosen: nil) }
 
   /// Returns this storage with a cache for reads by key.
+  ///
+  /// ```swift
+  /// SecureStorageDefaults.storage = SecretServiceStorage().cached(for: .seconds(5))
+  /// ```
   ///
   /// - Parameter lifetime: The time for which an item is cached, or `nil` to cache it up to the next reported change.
   /// - Returns: The cached storage. Create one and share it.

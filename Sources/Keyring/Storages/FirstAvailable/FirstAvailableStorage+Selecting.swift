@@ -7,6 +7,10 @@ internal import Synchronization
 extension FirstAvailableStorage {
   /// Returns the selected storage, and selects it first where needed.
   ///
+  /// ```swift
+  /// print(try storage.selection())  // EncryptedFileStorage, as SecretServiceStorage has noSessionBus
+  /// ```
+  ///
   /// - Returns: The storage, and the reasons for not selecting those before it.
   /// - Throws: `.noStorage` with the reason of each unavailable storage, `.selectedStorageMissing` for a remembered one
   ///   that is gone, or the error that leaves open whether a storage is available.
@@ -25,6 +29,10 @@ extension FirstAvailableStorage {
   /// Selects a storage permanently, even if others are available.
   ///
   /// Items in other storages stay there. Another process uses the selection the next time it's started.
+  ///
+  /// ```swift
+  /// try storage.select(0)
+  /// ```
   ///
   /// - Parameter index: The position of the storage in the list, counted from 0.
   /// - Throws: `.invalidArgument` for an index outside of the list, `.noStorage` where there is no place to remember

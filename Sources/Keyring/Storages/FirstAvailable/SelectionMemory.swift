@@ -24,6 +24,10 @@ public struct SelectionMemory: Sendable {
 
   /// Remembers the selection in a file, for example next to the secrets of a service.
   ///
+  /// ```swift
+  /// let storage = FirstAvailableStorage(storages, remembering: .file(at: "/var/lib/example/selection"))
+  /// ```
+  ///
   /// - Parameter path: The absolute path of the file. The file and the directories that it's in are created.
   /// - Returns: The memory.
   public static func file(at path: String) -> SelectionMemory {

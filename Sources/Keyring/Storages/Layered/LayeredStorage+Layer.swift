@@ -12,6 +12,10 @@ extension LayeredStorage {
 
     /// Returns a layer that is only read.
     ///
+    /// ```swift
+    /// let storage = LayeredStorage([.reading(fleet), .writing(file)])
+    /// ```
+    ///
     /// - Parameters:
     ///   - storage: The storage.
     ///   - isRequired: With `true`, a read fails as long as the storage is out of reach. With `false`, it goes on with
@@ -24,6 +28,10 @@ extension LayeredStorage {
     }
 
     /// Returns the layer that is read and written.
+    ///
+    /// ```swift
+    /// let storage = LayeredStorage([.reading(CredentialsDirectoryStorage(service: "app")), .writing(file)])
+    /// ```
     ///
     /// - Parameters:
     ///   - storage: The storage.

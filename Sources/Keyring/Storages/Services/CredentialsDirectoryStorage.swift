@@ -31,6 +31,10 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
 
   /// Creates a storage, which reads at its first use.
   ///
+  /// ```swift
+  /// let storage = CredentialsDirectoryStorage(service: "org.example.app", directory: "/run/secrets")
+  /// ```
+  ///
   /// - Parameters:
   ///   - service: The service of the keys that the files stand for.
   ///   - accessGroup: The access group of these keys.

@@ -27,6 +27,10 @@ public struct EnvironmentStorage: ImmediateStorage, ReadOnlyStorage {
 
   /// Creates a storage, which reads at its first use.
   ///
+  /// ```swift
+  /// let storage = EnvironmentStorage(service: "org.example.app", prefix: "EXAMPLE_")
+  /// ```
+  ///
   /// - Parameters:
   ///   - service: The service of the keys that the variables stand for.
   ///   - accessGroup: The access group of these keys.
