@@ -199,7 +199,7 @@ public struct Migration: Sendable {
   ///
   /// - Returns: The number of items that are now in the source and in the destination, and the items of a query that
   ///   were left.
-  /// - Throws: Those of the synchronous overload, or `.canceled` for a cancelled task. In that case, some items may
+  /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task. Some items may
   ///   have been copied.
   @discardableResult
   public func copy() async throws(SecureStorageError) -> BulkOutcome {
@@ -230,7 +230,7 @@ public struct Migration: Sendable {
   ///
   /// - Returns: The number of items that were in the source and are now only in the destination, and the items of a
   ///   query that were left.
-  /// - Throws: Those of the synchronous overload, or `.canceled` for a cancelled task. In that case, run the migration
+  /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task. Then run the migration
   ///   again to finish it.
   @discardableResult
   public func move() async throws(SecureStorageError) -> BulkOutcome {

@@ -17,7 +17,7 @@ extension SecureProperties {
   ///   - destination: The storage to move the items to. The default is the current storage.
   ///   - progress: The closure to call during the migration, on the same thread.
   /// - Returns: The number of moved items.
-  /// - Throws: Those of `Migration.move()`.
+  /// - Throws: The errors of `Migration.move()`.
   @discardableResult
   public func migrate(
     from source: any SecureStorage, to destination: (any SecureStorage)? = nil,
@@ -43,7 +43,7 @@ extension SecureProperties {
   ///   - destination: The storage to move the values to. The default is the current storage.
   ///   - progress: The closure to call during the migration, on the same thread.
   /// - Returns: The number of moved values.
-  /// - Throws: Those of `Migration.move()`, or `.invalidArgument` if there is no property with one of the names.
+  /// - Throws: The errors of `Migration.move()`, or `.invalidArgument` if there is no property with one of the names.
   @discardableResult
   public func migrate(
     from source: PlaintextSource, at paths: [String: [String]] = [:],
@@ -62,7 +62,7 @@ extension SecureProperties {
   ///   - destination: The storage to move the items to. The default is the current storage.
   ///   - progress: The closure to call during the migration, on another thread.
   /// - Returns: The number of moved items.
-  /// - Throws: Those of the synchronous overload, or `.canceled` for a cancelled task. In that case, run it again to
+  /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task. Then run it again to
   ///   finish the migration.
   @discardableResult
   public func migrate(
@@ -80,7 +80,7 @@ extension SecureProperties {
   ///   - destination: The storage to move the values to. The default is the current storage.
   ///   - progress: The closure to call during the migration, on another thread.
   /// - Returns: The number of moved values.
-  /// - Throws: Those of the synchronous overload, or `.canceled` for a cancelled task. In that case, run it again to
+  /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task. Then run it again to
   ///   finish the migration.
   @discardableResult
   public func migrate(

@@ -3,6 +3,12 @@
 public import KeyringCore
 
 /// A failed assignment to a secure property.
+///
+/// ```swift
+/// SecureStorageDefaults.failureHandler = { failure in
+///   print("\(failure.property) wasn't stored: \(failure.error.message)")
+/// }
+/// ```
 public struct SecurePropertyFailure: Error, Sendable, CustomStringConvertible {
   /// The name that the property was declared with: the account or the label.
   public let property: String

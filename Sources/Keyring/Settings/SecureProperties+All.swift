@@ -34,7 +34,7 @@ extension SecureProperties {
   /// ```
   ///
   /// - Returns: The values.
-  /// - Throws: Those of the synchronous overload, or `.canceled` for a cancelled task.
+  /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task.
   public nonisolated(nonsending) func readAll() async throws(SecureStorageError)
     -> SecureProperties.Values
   {
@@ -68,7 +68,7 @@ extension SecureProperties {
   /// ```
   ///
   /// - Returns: The number of removed items, and what else the services and servers of the properties have.
-  /// - Throws: Those of the synchronous overload, or `.canceled` for a cancelled task.
+  /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task.
   @discardableResult
   public nonisolated(nonsending) func removeAll() async throws(SecureStorageError) -> BulkOutcome {
     var count = 0
@@ -141,7 +141,7 @@ extension SecureProperties {
   ///   - mode: The save mode for items that already exist there. With `.add`, copying stops at the first
   ///     one.
   /// - Returns: The number of copied items.
-  /// - Throws: Those of the synchronous overload, or `.canceled` for a cancelled task.
+  /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task.
   @discardableResult
   public nonisolated(nonsending) func copy(
     to storage: any SecureStorage, mode: SaveMode = .addOrReplace

@@ -4,6 +4,11 @@ internal import KeyringStorage
 
 extension SecureProperties {
   /// The values of many properties, read at the same time.
+  ///
+  /// ```swift
+  /// let values = try SecureProperties(of: settings).readAll()
+  /// let token = try values[settings.$authToken]
+  /// ```
   public struct Values: Sendable {
     /// The properties that were read, and their items.
     ///

@@ -99,6 +99,12 @@ public struct SecureProperties: Sendable {
 
 extension SecureProperties {
   /// A secure property and the state of its item.
+  ///
+  /// ```swift
+  /// for entry in try SecureProperties(of: settings).entries() where !entry.isStored {
+  ///   print("\(entry.name) is missing")
+  /// }
+  /// ```
   public struct Entry: Sendable {
     /// The name that the property was declared with: the account or the label.
     public let name: String

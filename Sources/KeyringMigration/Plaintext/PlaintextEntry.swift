@@ -3,6 +3,12 @@
 public import KeyringStorage
 
 /// A value of a plaintext source, with its name.
+///
+/// ```swift
+/// for entry in try PlaintextSource.environmentFile(path).entries() {
+///   print("line \(entry.line): \(entry.path.joined(separator: "."))")
+/// }
+/// ```
 public struct PlaintextEntry: Sendable {
   /// A kind of value.
   public enum Kind: Sendable, Hashable {

@@ -3,6 +3,12 @@
 public import KeyringStorage
 
 /// A plaintext value and the item that it becomes.
+///
+/// ```swift
+/// let key = ItemKey.password(service: "org.example.app", account: "token")
+/// let migration = Migration(
+///   of: [.password("API_TOKEN", as: key)], from: .environmentFile(path), to: SecretServiceStorage())
+/// ```
 public struct PlaintextMapping: Sendable {
   let path: [String]
   let key: ItemKey

@@ -6,6 +6,10 @@ public import KeyringStorage
 ///
 /// The old values may remain on the disk, in backups, and in the history of a repository. If others could
 /// have read a secret, change the secret as well.
+///
+/// ```swift
+/// try SecureProperties(of: settings).migrate(from: .jsonFile("settings.json"))
+/// ```
 public struct PlaintextSource: Sendable {
   let store: any PlaintextStore
 

@@ -21,7 +21,7 @@ extension FirstAvailableStorage {
   /// Returns the selected storage asynchronously, and selects it first where needed.
   ///
   /// - Returns: The storage, and the reasons for not selecting those before it.
-  /// - Throws: Those of the synchronous overload, or `.canceled` for a cancelled task.
+  /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task.
   public func selection() async throws(SecureStorageError) -> Selection {
     try await selection(for: .read)
   }

@@ -4,6 +4,11 @@ public import KeyringStorage
 
 extension FirstAvailableStorage {
   /// The selected storage, and the reasons for not selecting those before it.
+  ///
+  /// ```swift
+  /// let selection = try storage.selection()
+  /// print(selection)  // EncryptedFileStorage, as SecretServiceStorage has noSessionBus
+  /// ```
   public struct Selection: Sendable, CustomStringConvertible {
     /// The selected storage.
     public let storage: any SecureStorage

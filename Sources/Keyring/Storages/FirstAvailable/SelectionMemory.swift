@@ -8,6 +8,11 @@ internal import KeyringStorage
 /// It's a file with the name of the storage, and " 2" after it for the second storage of that name. With a second line
 /// `for good`, no other storage is checked. Every operation has to read the file, and those that save or remove also
 /// have to write it. A failure ends the operation.
+///
+/// ```swift
+/// let memory = SelectionMemory.file(at: "/var/lib/example/selection")
+/// let storage = FirstAvailableStorage(storages, remembering: memory)
+/// ```
 public struct SelectionMemory: Sendable {
   private enum Place: Sendable {
     case nowhere

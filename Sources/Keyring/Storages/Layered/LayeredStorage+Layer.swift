@@ -4,6 +4,10 @@ public import KeyringStorage
 
 extension LayeredStorage {
   /// A storage as a layer of a ``LayeredStorage``.
+  ///
+  /// ```swift
+  /// let layers: [LayeredStorage.Layer] = [.reading(fleet, isRequired: false), .writing(file)]
+  /// ```
   public struct Layer: Sendable {
     let storage: any SecureStorage
     let isWriting: Bool

@@ -73,7 +73,7 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   ///   - keys: The keys to look for.
   ///   - details: The details to return.
   /// - Returns: The items that were found, by key.
-  /// - Throws: Those of ``items(matching:)``.
+  /// - Throws: The errors of ``items(matching:)``.
   public func items(
     for keys: [ItemKey], details: ItemQuery.Details
   ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
