@@ -61,7 +61,7 @@ enum PlatformStorage {
 
   /// Returns the storages to select from.
   ///
-  /// A file takes the place of a keychain at the program's wish.
+  /// A file takes the place of a keychain only if the program asks for one.
   static func storages(file: any SecureStorage, prefersFile: Bool) -> [any SecureStorage] {
     #if SecretService && os(Linux)
     if !prefersFile { return [SecretServiceStorage(), file] }

@@ -65,7 +65,7 @@ extension TrackedItem {
     }
   }
 
-  /// Returns `true` for an attempt that is due, or leaves it to the next reader.
+  /// Returns `true` if another attempt is due, and leaves it to the next reader if there's no one now.
   private func isPending() -> Bool {
     state.withLock { state in
       guard case .pending = state.observation else { return false }

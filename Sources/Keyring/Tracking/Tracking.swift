@@ -15,8 +15,8 @@ final class Tracking: Sendable {
 
   /// Whether this thread tracks what it reads.
   ///
-  /// The registrar doesn't tell. It looks at a key path for those who track. With another one at the same moment, this
-  /// may be `true` by mistake, which costs time alone.
+  /// The registrar doesn't tell. It looks at a key path only if someone tracks. If another thread does so at the same
+  /// moment, this may be `true` by mistake, which costs only time.
   static var isCurrent: Bool {
     let looks = TrackingProbe.looks.load(ordering: .relaxed)
     let tracking = shared
@@ -65,7 +65,7 @@ final class Tracking: Sendable {
   /// Runs a closure that notifies readers, on a thread for which no one waits.
   ///
   /// Someone who tracks two values would be notified twice if two threads did so at the same moment. So a second thread
-  /// goes on after a reader that takes long.
+  /// goes on only if a reader takes long.
   static func notify(_ readers: @escaping @Sendable () -> Void) {
     let (count, mustWatch) = shared.calls.withLock { calls -> (Int?, Bool) in
       calls.waiting.append(readers)

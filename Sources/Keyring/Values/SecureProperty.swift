@@ -80,7 +80,7 @@ extension SecureProperty {
 
   /// The error of a failed plain read or assignment, or `nil`.
   ///
-  /// A successful write clears it, and a successful read that of a read.
+  /// A successful write clears it. A successful read clears only that of a read.
   ///
   /// ```swift
   /// if settings.authToken == nil, let failure = settings.$authToken.failure {

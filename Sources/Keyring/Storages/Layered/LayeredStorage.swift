@@ -5,8 +5,8 @@ public import KeyringStorage
 /// A storage that reads each item from the first of several storages that has it, and writes to one of
 /// them.
 ///
-/// The next layer is read after one that lacks the item, or that is out of reach and has `isRequired: false`. A save or
-/// a removal that an earlier layer would hide throws `.readOnly`, and names the layer.
+/// The next layer is read after one that lacks the item, or that is out of reach and has `isRequired: false`. A change
+/// that you couldn't read back afterwards throws `.readOnly`, and names the layer.
 ///
 /// ```swift
 /// SecureStorageDefaults.storage = LayeredStorage([

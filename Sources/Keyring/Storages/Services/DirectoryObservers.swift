@@ -73,7 +73,7 @@ final class DirectoryObservers: Sendable {
   ///   - path: The path of the directory.
   ///   - reads: The hashes of the files that were read; `nil` for missing ones.
   ///   - before: The files that observers had been notified of before the read.
-  /// - Throws: `FileFailure` for a file that is missing with the mount of its directory.
+  /// - Throws: `FileFailure` if a file is missing because the directory isn't mounted any more.
   func compare(
     _ path: String, _ reads: [String: Int?], since before: [String: Int?]
   ) throws(FileFailure) {

@@ -30,7 +30,7 @@ struct SecretsInventory: Sendable {
     hasVersions = directory.hasVersions
   }
 
-  /// Returns `true` for the directory beneath the one that was mounted there before.
+  /// Returns `true` if this is only the directory beneath the one that was mounted there before.
   func isBeneath(_ mounted: SecretsInventory) -> Bool {
     if hasVersions { return false }
     return mounted.hasVersions

@@ -33,7 +33,7 @@ struct ServiceKeyMapping: Sendable {
 extension SecureItem {
   /// Creates the item of a key from the bytes that a program was given.
   ///
-  /// The initializer returns `nil` for the key of a credential and other bytes.
+  /// The initializer returns `nil` if the key is that of a credential and the bytes aren't one.
   init?(_ key: ItemKey, given bytes: Secret, modified: Date? = nil) {
     self.init(
       key: key, secret: bytes, label: key.defaultLabel, attributes: [:], created: modified,
