@@ -39,6 +39,10 @@ public struct SecureStorageProvider: Sendable {
 
   /// Creates a provider, which reads at its first use.
   ///
+  /// ```swift
+  /// let provider = SecureStorageProvider(SecretServiceStorage(), service: "org.example.app")
+  /// ```
+  ///
   /// - Parameters:
   ///   - storage: The storage of the secrets.
   ///   - service: The service that the passwords belong to.

@@ -68,6 +68,11 @@ public struct Password<Value: PasswordValue>: SecureProperty {
 extension Password where Value == String? {
   /// Declares a property for a password.
   ///
+  /// ```swift
+  /// @Password("authToken") var authToken: String?
+  /// @Password("accessToken", expiresAfter: .seconds(3600)) var accessToken: String?
+  /// ```
+  ///
   /// - Parameters:
   ///   - account: The account or the name of a token. It identifies the password among those of the
   ///     service.
@@ -113,6 +118,10 @@ extension Password where Value == String? {
   ///
   /// Only a read makes the new password, and a failure to store it gives `nil`.
   ///
+  /// ```swift
+  /// @Password("installationID", orGenerate: UUID().uuidString) var installationID: String?
+  /// ```
+  ///
   /// - Parameters:
   ///   - account: The account or the name of a token. It identifies the password among those of the
   ///     service.
@@ -138,6 +147,10 @@ extension Password where Value == String? {
 
 extension Password where Value == String {
   /// Declares a property for a password, with a default.
+  ///
+  /// ```swift
+  /// @Password("proxyUser", default: "anonymous") var proxyUser: String
+  /// ```
   ///
   /// - Parameters:
   ///   - account: The account or the name of a token. It identifies the password among those of the
@@ -165,6 +178,10 @@ extension Password where Value == Secret? {
   /// Declares a property for a password in locked memory.
   ///
   /// Declare the type: a property without a type annotation is a `String?`.
+  ///
+  /// ```swift
+  /// @Password("signingKey") var signingKey: Secret?
+  /// ```
   ///
   /// - Parameters:
   ///   - account: The account or the name of a token. It identifies the password among those of the
@@ -213,6 +230,10 @@ extension Password where Value == Secret? {
   ///
   /// Only a read makes the new password, and a failure to store it gives `nil`. Declare the type: a property without a
   /// type annotation is a `String?`.
+  ///
+  /// ```swift
+  /// @Password("databaseKey", orGenerate: .random(bytes: 32)) var databaseKey: Secret?
+  /// ```
   ///
   /// - Parameters:
   ///   - account: The account or the name of a token. It identifies the password among those of the

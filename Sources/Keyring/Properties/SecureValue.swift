@@ -54,6 +54,10 @@ public struct SecureValue<Stored: Codable & Sendable, Value: Sendable>: SecurePr
 extension SecureValue where Value == Stored? {
   /// Declares a property for a value.
   ///
+  /// ```swift
+  /// @SecureValue("session") var session: OAuthSession?
+  /// ```
+  ///
   /// - Parameters:
   ///   - account: The name of the value. It identifies the value among those of the service.
   ///   - service: The app or service that the value belongs to. The default is
@@ -92,6 +96,10 @@ extension SecureValue where Value == Stored? {
   ///
   /// Only a read makes the new value, and a failure to store it gives `nil`.
   ///
+  /// ```swift
+  /// @SecureValue("deviceID", orGenerate: UUID()) var deviceID: UUID?
+  /// ```
+  ///
   /// - Parameters:
   ///   - account: The name of the value. It identifies the value among those of the service.
   ///   - generate: The expression that makes a value, which is evaluated for a missing item.
@@ -115,6 +123,10 @@ extension SecureValue where Value == Stored? {
 
 extension SecureValue where Value == Stored {
   /// Declares a property for a value, with a default.
+  ///
+  /// ```swift
+  /// @SecureValue("scopes", default: ["read"]) var scopes: [String]
+  /// ```
   ///
   /// - Parameters:
   ///   - account: The name of the value. It identifies the value among those of the service.

@@ -55,6 +55,11 @@ public struct StoredValue<Value: Sendable>: Sendable {
 extension StoredValue {
   /// Declares a value of the current service.
   ///
+  /// ```swift
+  /// let token = StoredValue("authToken", as: ItemCoding<String>.text)
+  /// try token.write("s3cret")
+  /// ```
+  ///
   /// - Parameters:
   ///   - account: The name of the value. It identifies the value among those of the service.
   ///   - coding: The coding of the value.
@@ -73,6 +78,10 @@ extension StoredValue {
   }
 
   /// Declares a value by the key of its item.
+  ///
+  /// ```swift
+  /// let token = StoredValue(key: key, as: ItemCoding<String>.text)
+  /// ```
   ///
   /// - Parameters:
   ///   - key: The key of the item.
