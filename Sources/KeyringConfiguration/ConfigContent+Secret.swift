@@ -6,10 +6,9 @@ internal import KeyringPlatform
 internal import KeyringStorage
 
 extension ConfigContent {
-  /// Converts a secret to a value of a type, or returns `nil` if that isn't possible.
+  /// Converts a secret to a value of a type, or returns `nil` for one of another form.
   ///
-  /// The value is in memory that isn't overwritten afterwards, because readers of configuration expect
-  /// plain values.
+  /// Readers of configuration expect plain values, so its memory isn't overwritten afterwards.
   init?(_ secret: Secret, as type: ConfigType) {
     let content: ConfigContent? =
       switch type {

@@ -37,7 +37,11 @@ public struct SecureStorageProvider: Sendable {
 
   private let values: StoredValues
 
-  /// Creates a provider, which reads nothing until it's used.
+  /// Creates a provider, which reads at its first use.
+  ///
+  /// ```swift
+  /// let provider = SecureStorageProvider(SecretServiceStorage(), service: "org.example.app")
+  /// ```
   ///
   /// - Parameters:
   ///   - storage: The storage of the secrets.
@@ -59,7 +63,7 @@ extension SecureStorageProvider: ConfigProvider {
     return try values.result(secret, key, type)
   }
 
-  /// Reads a value without blocking the task's thread.
+  /// Reads a value asynchronously.
   public func fetchValue(
     forKey key: AbsoluteConfigKey, type: ConfigType
   ) async throws -> LookupResult {
@@ -74,7 +78,7 @@ extension SecureStorageProvider: ConfigProvider {
   ///   - type: The type of the value.
   ///   - updatesHandler: The closure that gets the values, or the errors of failed reads.
   /// - Returns: The result of the handler.
-  /// - Throws: The error of the handler, or `SecureStorageError` if the storage can't be observed.
+  /// - Throws: The error of the handler, or `SecureStorageError` for a failed observation.
   public nonisolated(nonsending) func watchValue<Return: ~Copyable>(
     forKey key: AbsoluteConfigKey, type: ConfigType,
     updatesHandler:
@@ -91,10 +95,10 @@ extension SecureStorageProvider: ConfigProvider {
 
   /// Reads all values of the service.
   ///
-  /// If the storage can't list its items, each value is read when you first ask the snapshot for it, and
-  /// then stays the same.
+  /// For a storage that can't list its items, each value is read when you first ask the snapshot for it, and then stays
+  /// the same.
   ///
-  /// - Returns: The values. If they can't be read, getting any of them throws the error.
+  /// - Returns: The values. After a failed read, getting any of them throws the error.
   public func snapshot() -> any ConfigSnapshot {
     let items = Result { () throws(SecureStorageError) in
       try values.storage.items(matching: values.query)
@@ -106,7 +110,7 @@ extension SecureStorageProvider: ConfigProvider {
   ///
   /// - Parameter updatesHandler: The closure that gets the snapshots.
   /// - Returns: The result of the handler.
-  /// - Throws: The error of the handler, or `SecureStorageError` if the storage can't be observed.
+  /// - Throws: The error of the handler, or `SecureStorageError` for a failed observation.
   public nonisolated(nonsending) func watchSnapshot<Return: ~Copyable>(
     updatesHandler:
       nonisolated(nonsending) (

@@ -13,7 +13,7 @@ final class StoredSnapshot: ConfigSnapshot {
     /// The secrets; `nil` if several items have the same key.
     case read([ItemKey: Secret?])
     case failed(SecureStorageError)
-    /// The results so far, if the storage can't list its items.
+    /// The results so far, for a storage that can't list its items.
     case readOneByOne([ItemKey: Result])
   }
 
@@ -52,7 +52,7 @@ final class StoredSnapshot: ConfigSnapshot {
     return try values.result((known ?? read(itemKey)).get(), key, type)
   }
 
-  /// Reads a secret from the storage, and keeps the result if the storage can't list its items.
+  /// Reads a secret from the storage, and keeps the result for one that can't list its items.
   private func read(_ key: ItemKey) -> Result {
     let result = Result { () throws(SecureStorageError) in try values.storage.secret(for: key) }
     return state.withLock { state in

@@ -37,7 +37,7 @@ struct StoredValues: Sendable {
     return LookupResult(encodedKey: name, value: ConfigValue(content, isSecret: true))
   }
 
-  /// Returns the changes of items from now on, or `nil` if the storage doesn't report changes.
+  /// Returns the changes of items from now on, or `nil` for a storage that is silent about changes.
   func changes(matching query: ItemQuery) async throws(SecureStorageError) -> ItemChanges? {
     guard let storage = storage as? any ObservableStorage else { return nil }
     do throws(SecureStorageError) {

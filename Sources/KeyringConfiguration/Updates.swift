@@ -6,7 +6,7 @@ internal import KeyringStorage
 
 /// A sequence that emits the value at first and after each change.
 ///
-/// Without changes, it emits only the first value.
+/// With no changes, it emits the first value alone.
 struct Updates<Element: Sendable>: AsyncSequence, Sendable {
   typealias Failure = Never
 
@@ -32,7 +32,7 @@ struct Updates<Element: Sendable>: AsyncSequence, Sendable {
 
     mutating func next() async -> Element? { await next(isolation: nil) }
 
-    /// Waits for a change, or until the task is cancelled if there are no changes to wait for.
+    /// Waits for a change, or for the end of the task.
     private mutating func nextChange(isolation actor: isolated (any Actor)?) async -> Bool {
       if changes != nil {
         guard await changes?.next(isolation: actor) != nil else { return false }

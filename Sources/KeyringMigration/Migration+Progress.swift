@@ -16,6 +16,12 @@ extension Migration {
   }
 
   /// The progress of a migration.
+  ///
+  /// ```swift
+  /// let migration = Migration(of: .service("org.example.app"), from: old, to: SecretServiceStorage()) { progress in
+  ///   print("\(progress.phase): \(progress.completed) of \(progress.total)")
+  /// }
+  /// ```
   public struct Progress: Sendable, Hashable {
     /// The current phase.
     public let phase: Phase

@@ -29,6 +29,10 @@ public struct Migration: Sendable {
   ///
   /// Items that are another program's own are left, and named in the outcome. To move one, name its key.
   ///
+  /// ```swift
+  /// let migration = Migration(of: .service("org.example.app"), from: old, to: SecretServiceStorage())
+  /// ```
+  ///
   /// - Parameters:
   ///   - query: The query that selects the items. Its details don't matter.
   ///   - source: The storage of the items.
@@ -151,6 +155,11 @@ public struct Migration: Sendable {
   /// If the destination already has an item with the same secret and attributes, that item stays as it is. An
   /// item that isn't in the source is skipped.
   ///
+  /// ```swift
+  /// let outcome = try migration.move()
+  /// print("moved \(outcome.count) items")
+  /// ```
+  ///
   /// - Returns: The number of items that were in the source and are now only in the destination, and the items of a
   ///   query that were left.
   /// - Throws: `SecureStorageError` if the migration fails. Before anything is written, it's
@@ -174,6 +183,10 @@ public struct Migration: Sendable {
   /// Everything is read and checked before anything is written, and read back afterwards. If the destination
   /// already has an item with the same secret and attributes, the item isn't written again.
   ///
+  /// ```swift
+  /// try migration.copy()
+  /// ```
+  ///
   /// - Returns: The number of items that are now in the source and in the destination, and the items of a query that
   ///   were left.
   /// - Throws: The same errors as `move()`, except for those of removing an item.
@@ -182,12 +195,12 @@ public struct Migration: Sendable {
     try verifiedTransfers(moving: false).outcome
   }
 
-  /// Copies the items without blocking the task's thread.
+  /// Copies the items asynchronously.
   ///
   /// - Returns: The number of items that are now in the source and in the destination, and the items of a query that
   ///   were left.
-  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled. In
-  ///   that case, some items may have been copied.
+  /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task. Some items may
+  ///   have been copied.
   @discardableResult
   public func copy() async throws(SecureStorageError) -> BulkOutcome {
     try await BlockingPool.run(on: .ofQuestions, orThrow: Self.canceled) {
@@ -209,12 +222,16 @@ public struct Migration: Sendable {
     return transfers
   }
 
-  /// Moves the items without blocking the task's thread.
+  /// Moves the items asynchronously.
+  ///
+  /// ```swift
+  /// try await migration.move()
+  /// ```
   ///
   /// - Returns: The number of items that were in the source and are now only in the destination, and the items of a
   ///   query that were left.
-  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled. In
-  ///   that case, run the migration again to finish it.
+  /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task. Then run the migration
+  ///   again to finish it.
   @discardableResult
   public func move() async throws(SecureStorageError) -> BulkOutcome {
     try await BlockingPool.run(on: .ofQuestions, orThrow: Self.canceled) {
@@ -238,6 +255,20 @@ public struct Migration: Sendable {
         state.completed += 1
         progress(state)
       }
+    }
+  }
+}
+
+extension MigrationTransfer {
+  /// Performs a phase, and calls a closure for each item.
+  fileprivate mutating func perform(
+    _ phase: Migration.Phase, _ done: () -> Void
+  ) throws(SecureStorageError) {
+    switch phase {
+    case .checking: try check(done)
+    case .writing: try write(done)
+    case .verifying: try verify(done)
+    case .removing: if !items.isEmpty { try source.remove(items, done) }
     }
   }
 }

@@ -31,19 +31,7 @@ struct MigrationTransfer: Sendable {
     }
   }
 
-  /// Performs a phase, and calls a closure for each item.
-  mutating func perform(
-    _ phase: Migration.Phase, _ done: () -> Void
-  ) throws(SecureStorageError) {
-    switch phase {
-    case .checking: try check(done)
-    case .writing: try write(done)
-    case .verifying: try verify(done)
-    case .removing: if !items.isEmpty { try source.remove(items, done) }
-    }
-  }
-
-  private mutating func check(_ done: () -> Void) throws(SecureStorageError) {
+  mutating func check(_ done: () -> Void) throws(SecureStorageError) {
     var found: ItemKey?
     for batch in items.batches {
       let others = try destination.items(for: batch.map(\.key), details: .all)
@@ -70,7 +58,7 @@ struct MigrationTransfer: Sendable {
     }
   }
 
-  private func write(_ done: () -> Void) throws(SecureStorageError) {
+  func write(_ done: () -> Void) throws(SecureStorageError) {
     for item in items {
       if !alreadyPresent.contains(item.key) {
         try write(item)
@@ -81,7 +69,7 @@ struct MigrationTransfer: Sendable {
     }
   }
 
-  private func verify(_ done: () -> Void) throws(SecureStorageError) {
+  func verify(_ done: () -> Void) throws(SecureStorageError) {
     for batch in items.batches {
       let found = try destination.items(for: batch.map(\.key), details: .all)
       for item in batch {

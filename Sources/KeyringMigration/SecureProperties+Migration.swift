@@ -17,7 +17,7 @@ extension SecureProperties {
   ///   - destination: The storage to move the items to. The default is the current storage.
   ///   - progress: The closure to call during the migration, on the same thread.
   /// - Returns: The number of moved items.
-  /// - Throws: The same errors as `Migration.move()`.
+  /// - Throws: The errors of `Migration.move()`.
   @discardableResult
   public func migrate(
     from source: any SecureStorage, to destination: (any SecureStorage)? = nil,
@@ -43,8 +43,7 @@ extension SecureProperties {
   ///   - destination: The storage to move the values to. The default is the current storage.
   ///   - progress: The closure to call during the migration, on the same thread.
   /// - Returns: The number of moved values.
-  /// - Throws: The same errors as `Migration.move()`, or `.invalidArgument` if there is no property with one
-  ///   of the names.
+  /// - Throws: The errors of `Migration.move()`, or `.invalidArgument` if there is no property with one of the names.
   @discardableResult
   public func migrate(
     from source: PlaintextSource, at paths: [String: [String]] = [:],
@@ -56,15 +55,15 @@ extension SecureProperties {
 
   // MARK: - The asynchronous overloads
 
-  /// Moves the items of all properties from another storage, without blocking the task's thread.
+  /// Moves the items of all properties from another storage asynchronously.
   ///
   /// - Parameters:
   ///   - source: The storage of the items.
   ///   - destination: The storage to move the items to. The default is the current storage.
   ///   - progress: The closure to call during the migration, on another thread.
   /// - Returns: The number of moved items.
-  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled. In
-  ///   that case, run it again to finish the migration.
+  /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task. Then run it again to
+  ///   finish the migration.
   @discardableResult
   public func migrate(
     from source: any SecureStorage, to destination: (any SecureStorage)? = nil,
@@ -73,7 +72,7 @@ extension SecureProperties {
     try await migration(from: source, to: destination, progress).move().count
   }
 
-  /// Moves plaintext values to the properties of the same names, without blocking the task's thread.
+  /// Moves plaintext values to the properties of the same names asynchronously.
   ///
   /// - Parameters:
   ///   - source: The source of the values.
@@ -81,8 +80,8 @@ extension SecureProperties {
   ///   - destination: The storage to move the values to. The default is the current storage.
   ///   - progress: The closure to call during the migration, on another thread.
   /// - Returns: The number of moved values.
-  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled. In
-  ///   that case, run it again to finish the migration.
+  /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task. Then run it again to
+  ///   finish the migration.
   @discardableResult
   public func migrate(
     from source: PlaintextSource, at paths: [String: [String]] = [:],

@@ -104,12 +104,12 @@ import Testing
   @Test func `a user who prefers a file gets it`() throws {
     let file = InMemoryStorage()
     for prefersFile in [true, false] {
-      let storages = FirstAvailableStorage.storages(file: file, prefersFile: prefersFile)
+      let storages = PlatformStorage.storages(file: file, prefersFile: prefersFile)
       #expect(storages.firstIndex { $0 is InMemoryStorage } == (prefersFile ? 0 : 1))
     }
     // The keyring isn't used in place of a file that can't be there.
     let none = UnavailableStorage(message: "none", recoverySuggestion: "none")
-    #expect(FirstAvailableStorage.storages(file: none, prefersFile: true).count == 1)
+    #expect(PlatformStorage.storages(file: none, prefersFile: true).count == 1)
   }
 
   @Test func `a sandbox without a directory has no storage`() async {

@@ -345,7 +345,7 @@ private struct MemoryTrial {
   private func properties() async throws {
     @Password("account", service: service.service, storage: storage) var password
     @Credentials("label", service: service.service, storage: storage) var credential
-    @InternetPassword(server, account: "account", storage: storage) var internetPassword
+    @InternetPassword(server: server, account: "account", storage: storage) var internetPassword
     @SecureValue("data", service: service.service, storage: storage) var data: Data?
     @SecureValue("bytes", service: service.service, storage: storage) var bytes: [UInt8]?
 

@@ -194,7 +194,7 @@ enum CountedUse: String, CaseIterable {
 /// The settings of a service that only one test uses.
 struct CountedSettings {
   let passwords: CountedPasswords
-  @Credentials<Credential?> var account: Credential?
+  @Credentials var account: Credential?
 
   init(service: String) {
     passwords = CountedPasswords(service: service)

@@ -19,11 +19,11 @@ import Testing
     var account: Credential?
     @SecureValue(key: ItemKey(kind: .value, attributes: ["id": "1"]), storage: storage)
     var numbers: [Int]?
-    @InternetPassword(
+    @Password(
       key: .internetPassword(server: InternetServer("host"), account: "me")
         .with(schema: "org.git.Password"), storage: storage)
     var git: String?
-    @InternetPassword(
+    @Password(
       key: .internetPassword(server: InternetServer("host"), account: "me")
         .with(schema: "org.git.Password"), storage: storage)
     var gitSecret: Secret?
@@ -50,7 +50,7 @@ import Testing
   private struct Moving {
     let storage: any SecureStorage
     let token: Password<String?>
-    let account: Credentials<Credential?>
+    let account: Credentials
     let value: SecureValue<[Int], [Int]?>
 
     init(_ storage: any SecureStorage) {

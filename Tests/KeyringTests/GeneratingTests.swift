@@ -14,8 +14,7 @@ import Testing
   struct Settings {
     @Password("key", orGenerate: .random(bytes: 32)) var key: Secret?
     @Password("token", orGenerate: "t0ken") var token: String?
-    @Credentials("account", orGenerate: Credential(login: "ada", password: "pa55"))
-    var account: Credential?
+    @Credentials("account") var account: Credential?
     @SecureValue("session", orGenerate: Session(id: 7), expiresAfter: .seconds(-1))
     var session: Session?
   }
@@ -96,7 +95,7 @@ import Testing
     }
     withSecureStorage(storage) {
       #expect(settings.key == nil && settings.$key.failure?.code == code)
-      #expect(settings.token == nil && settings.account == nil && settings.session == nil)
+      #expect(settings.token == nil && settings.session == nil)
     }
     #expect(storage.count(of: .save) == 0)
   }
@@ -187,7 +186,6 @@ import Testing
       #expect(settings.key == key && Settings().key == key)
       #expect(try settings.$key.read() == key)
       #expect(try settings.$key.readOrStore { Secret("another") } == key)
-      #expect(try settings.$account.read()?.login == "ada")
       #expect(settings.session == Session(id: 7) && settings.session == Session(id: 7))
       #expect(try settings.$session.dates()?.isExpired == true)
 

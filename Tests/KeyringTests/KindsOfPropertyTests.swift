@@ -16,7 +16,7 @@ import Testing
   struct Settings {
     @InternetPassword(server: "git.example.org", account: "me") var gitPassword: String?
     @InternetPassword(
-      InternetServer("git.example.org", port: 8443, protocol: .https), account: "me")
+      server: InternetServer("git.example.org", port: 8443, protocol: .https), account: "me")
     var webPassword: String?
     @SecureValue("session") var session: Session?
     @SecureValue("key") var key: [UInt8]?

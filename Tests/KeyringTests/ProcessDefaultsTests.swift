@@ -73,7 +73,7 @@ import Testing
       let seen = failures.withLock { $0 }
       #expect(seen.count == 1)
       #expect(seen.first?.property == "authToken")
-      #expect(seen.first?.operation == .save && seen.first?.error.code == .locked)
+      #expect(seen.first?.error.operation == .save && seen.first?.error.code == .locked)
     }
   }
 

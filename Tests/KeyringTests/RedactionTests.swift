@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Keyring
 import KeyringStorage
 import KeyringTesting
 import Testing
+
+@testable import Keyring
 
 /// A check that no public type shows a secret, in all the ways in which it can become text.
 @Suite struct RedactionTests {

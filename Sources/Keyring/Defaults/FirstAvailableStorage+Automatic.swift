@@ -18,12 +18,12 @@ extension FirstAvailableStorage {
   /// ```
   ///
   /// - Parameters:
-  ///   - prefersFile: If `true`, the program uses the file even if there is a keyring, unless it has stored
-  ///     secrets in the keyring before with this storage.
-  ///   - key: The source of the file's key. By default, it's a passphrase that the user types. Pass another
-  ///     source if no user is present. It has no effect in a sandbox.
+  ///   - prefersFile: Pass `true` to prefer the file to a keyring. A program that has stored secrets in the keyring
+  ///     with this storage stays there.
+  ///   - key: The source of the file's key. By default, it's a passphrase that the user types, so a program on its own
+  ///     needs another source. A sandbox has its own key.
   ///   - name: The name of the program. The names of its files begin with it. The default is the name of the
-  ///     executable. It has no effect in a sandbox, where all programs of an app share a file.
+  ///     executable. In a sandbox, all programs of an app share a file.
   /// - Returns: The storage. Create one and share it. In a process that runs tests, it refuses every
   ///   operation.
   public static func automatic(
@@ -38,8 +38,8 @@ extension FirstAvailableStorage {
   /// needs the trait `EncryptedFile`.
   ///
   /// - Parameters:
-  ///   - prefersFile: If `true`, the program uses the file even if there is a keyring, unless it has stored
-  ///     secrets in the keyring before with this storage.
+  ///   - prefersFile: Pass `true` to prefer the file to a keyring. A program that has stored secrets in the keyring
+  ///     with this storage stays there.
   ///   - name: The name of the program. The default is the name of the executable.
   /// - Returns: The storage. Create one and share it. In a process that runs tests, it refuses every
   ///   operation.
@@ -78,7 +78,7 @@ extension FirstAvailableStorage {
     let path = UserDirectory.data.path(of: name, suffix: "secrets")
     let selection = UserDirectory.data.path(of: name, suffix: "selection")
     return FirstAvailableStorage(
-      storages(file: path.map(file) ?? withoutDirectory, prefersFile: prefersFile),
+      PlatformStorage.storages(file: path.map(file) ?? withoutDirectory, prefersFile: prefersFile),
       remembering: selection.map(SelectionMemory.file) ?? .nowhere)
   }
 
@@ -87,19 +87,5 @@ extension FirstAvailableStorage {
       message:
         "The user has no directory for a file, because there is neither XDG_DATA_HOME nor a home.",
       recoverySuggestion: "Set XDG_DATA_HOME, or use an EncryptedFileStorage with a path.")
-  }
-
-  /// Returns the storages to select from.
-  ///
-  /// A file takes the place of a keychain only if the program asks for one.
-  static func storages(file: any SecureStorage, prefersFile: Bool) -> [any SecureStorage] {
-    #if SecretService && os(Linux)
-    if !prefersFile { return [SecretServiceStorage(), file] }
-    // A program that wants the file must not use the keyring because the file isn't available.
-    return file is UnavailableStorage ? [file] : [file, SecretServiceStorage()]
-    #else
-    let hasOther = PlatformStorage.hasKeychain && !prefersFile
-    return [hasOther ? PlatformStorage.missing("A storage") : file]
-    #endif
   }
 }

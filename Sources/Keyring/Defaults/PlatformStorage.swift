@@ -5,7 +5,7 @@ internal import KeyringRuntime
 internal import KeyringSecretService
 internal import KeyringStorage
 
-/// The storage to use if neither a property nor the process has chosen one.
+/// The storage of the platform, for properties and processes that leave the choice to it.
 enum PlatformStorage {
   static func storage(forPropertyNamed name: String?) -> StorageBox {
     #if SecretService && os(Linux)
@@ -58,6 +58,20 @@ enum PlatformStorage {
         or wrap the code in withSecureStorage(InMemoryStorage()) { … }.
         """)
   }
+
+  /// Returns the storages to select from.
+  ///
+  /// A file takes the place of a keychain only if the program asks for one.
+  static func storages(file: any SecureStorage, prefersFile: Bool) -> [any SecureStorage] {
+    #if SecretService && os(Linux)
+    if !prefersFile { return [SecretServiceStorage(), file] }
+    // A program that wants the file must not use the keyring because the file isn't available.
+    return file is UnavailableStorage ? [file] : [file, SecretServiceStorage()]
+    #else
+    let hasOther = hasKeychain && !prefersFile
+    return [hasOther ? missing("A storage") : file]
+    #endif
+  }
 }
 
 #if SecretService && os(Linux)
@@ -74,7 +88,7 @@ extension PlatformStorage {
   ///
   /// - Parameters:
   ///   - sandbox: The sandbox.
-  ///   - prefersFile: If `true`, the file is used even if there is a keyring.
+  ///   - prefersFile: Pass `true` to prefer the file to a keyring.
   /// - Returns: The storage.
   static func storage(
     in sandbox: Sandbox, prefersFile: Bool = false
@@ -90,8 +104,7 @@ extension PlatformStorage {
     }
     let directory = data + "/swift-keyring"
     return FirstAvailableStorage(
-      FirstAvailableStorage.storages(
-        file: file(in: directory, of: sandbox), prefersFile: prefersFile),
+      storages(file: file(in: directory, of: sandbox), prefersFile: prefersFile),
       remembering: .file(at: directory + "/selection"))
   }
 

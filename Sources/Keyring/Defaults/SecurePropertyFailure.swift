@@ -3,25 +3,18 @@
 public import KeyringCore
 
 /// A failed assignment to a secure property.
+///
+/// ```swift
+/// SecureStorageDefaults.failureHandler = { failure in
+///   print("\(failure.property) wasn't stored: \(failure.error.message)")
+/// }
+/// ```
 public struct SecurePropertyFailure: Error, Sendable, CustomStringConvertible {
   /// The name that the property was declared with: the account or the label.
   public let property: String
 
   /// The error, which never contains the value.
   public let error: SecureStorageError
-
-  /// Creates a description of a failed assignment, for example to test a handler.
-  ///
-  /// - Parameters:
-  ///   - property: The name that the property was declared with.
-  ///   - error: The error of the assignment.
-  public init(property: String, error: SecureStorageError) {
-    self.property = property
-    self.error = error
-  }
-
-  /// The operation that failed.
-  public var operation: SecureStorageError.Operation { error.operation }
 
   /// The property and the error on one line, without the value.
   public var description: String { "secure property \"\(property)\": \(error)" }

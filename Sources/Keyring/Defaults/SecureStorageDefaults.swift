@@ -31,35 +31,16 @@ public enum SecureStorageDefaults {
   /// The number of times the service was set, which is cheaper to read than the service.
   static var serviceChanges: Int { changesOfService.load(ordering: .acquiring) }
 
-  @TaskLocal private static var taskOverride: TaskOverride?
-  /// Whether any task has ever had an override.
-  ///
-  /// Reading it takes almost no time.
-  private static let mayBeOverridden = Atomic(false)
-
-  /// The override of the current task, if it has one.
-  static var override: TaskOverride? {
-    mayBeOverridden.load(ordering: .relaxed) ? taskOverride : nil
-  }
-
-  /// The task-local override, for code that runs an operation with another storage.
-  static var overriding: TaskLocal<TaskOverride?> {
-    mayBeOverridden.store(true, ordering: .relaxed)
-    return $taskOverride
-  }
-
   /// The context in which to notify those who read something now.
-  static var context: OverrideContext { override?.context ?? .none }
-
-  /// Runs a closure with an override, or with none.
-  static func run(with override: TaskOverride?, _ body: () -> Void) {
-    if override === Self.override { return body() }
-    $taskOverride.withValue(override, operation: body)
-  }
+  static var context: TaskOverride.Context { TaskOverride.current?.context ?? .none }
 
   /// The storage of the process, or `nil` for the platform's own.
   ///
   /// A `cached()` storage here keeps items for a minute at most where a change can go unnoticed.
+  ///
+  /// ```swift
+  /// SecureStorageDefaults.storage = SecretServiceStorage().cached()
+  /// ```
   public static var storage: (any SecureStorage)? {
     get { state.withLock { $0.storage }?.storage }
     set {
@@ -73,6 +54,10 @@ public enum SecureStorageDefaults {
   /// The service that items belong to.
   ///
   /// The default is the name of the executable, and for an app on Apple's platforms its bundle identifier.
+  ///
+  /// ```swift
+  /// SecureStorageDefaults.service = "org.example.app"
+  /// ```
   public static var service: String {
     get { state.withLock { $0.service } ?? Executable.defaultService }
     set {
@@ -84,7 +69,13 @@ public enum SecureStorageDefaults {
 
   /// The closure to call for every failed assignment to a property, on the thread of the assignment.
   ///
-  /// If it's `nil`, each failure is a line on standard error.
+  /// With `nil`, each failure is a line on standard error.
+  ///
+  /// ```swift
+  /// SecureStorageDefaults.failureHandler = { failure in
+  ///   print("\(failure.property): \(failure.error.message)")
+  /// }
+  /// ```
   public static var failureHandler: (@Sendable (SecurePropertyFailure) -> Void)? {
     get { state.withLock { $0.failureHandler } }
     set {
@@ -95,15 +86,19 @@ public enum SecureStorageDefaults {
 
   /// The storage that a property without its own storage currently uses, for code that works on storages
   /// directly.
+  ///
+  /// ```swift
+  /// let diagnosis = try SecureStorageDefaults.currentStorage.diagnose()
+  /// ```
   public static var currentStorage: any SecureStorage { current(forPropertyNamed: nil).storage }
 
   static func current(forPropertyNamed name: String?) -> StorageBox {
-    override?.storage ?? state.withLock { $0.storage }
+    TaskOverride.current?.storage ?? state.withLock { $0.storage }
       ?? PlatformStorage.storage(forPropertyNamed: name)
   }
 
   static func report(_ failure: SecurePropertyFailure) {
-    if let handler = override?.failureHandler ?? failureHandler {
+    if let handler = TaskOverride.current?.failureHandler ?? failureHandler {
       handler(failure)
     } else {
       // The name of an item may contain line breaks or escape sequences.

@@ -27,13 +27,19 @@ public func withSecureStorage<Result, Failure: Error>(
 ) throws(Failure) -> Result {
   let override = TaskOverride(storage, failureHandler)
   defer { override.end() }
-  return try SecureStorageDefaults.overriding.withValue(override) {
+  return try TaskOverride.local.withValue(override) {
     override.begin()
     return Swift.Result(catching: operation)
   }.get()
 }
 
 /// Runs an asynchronous closure in which secure properties use another storage.
+///
+/// ```swift
+/// try await withSecureStorage(InMemoryStorage()) {
+///   try await settings.$authToken.write("a token of the test")
+/// }
+/// ```
 ///
 /// - Parameters:
 ///   - storage: The storage to use.
@@ -52,7 +58,7 @@ nonisolated(nonsending)
 {
   let override = TaskOverride(storage, failureHandler)
   defer { override.end() }
-  return try await SecureStorageDefaults.overriding.withValue(override) {
+  return try await TaskOverride.local.withValue(override) {
     override.begin()
     do throws(Failure) {
       return Swift.Result<Result, Failure>.success(try await operation())

@@ -52,11 +52,7 @@ extension Password where Value == String {
 // The compiler looks for these conformances before it looks for an initializer.
 
 @available(*, unavailable)
-extension Int: PasswordValue {
-  public typealias _StoredPassword = String
-}
+extension Int: PasswordValue {}
 
 @available(*, unavailable)
-extension Data: PasswordValue {
-  public typealias _StoredPassword = String
-}
+extension Data: PasswordValue {}

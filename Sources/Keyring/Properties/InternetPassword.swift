@@ -4,195 +4,81 @@ public import KeyringStorage
 
 /// A property that keeps the password of an account on a server in the user's keyring.
 ///
+/// Other programs share such passwords. A failure of the plain property is in `$gitPassword.failure`.
+///
 /// ```swift
 /// struct SecureSettings {
 ///   @InternetPassword(server: "git.example.org", account: "me") var gitPassword: String?
 /// }
 /// ```
-///
-/// Getters and setters can't throw. If one fails, the error is in `$gitPassword.failure`.
 @propertyWrapper
 public struct InternetPassword<Value: PasswordValue>: SecureProperty {
-  /// The throwing operations of the property, and the error of its last failed read or assignment.
-  public let projectedValue: StoredValue<Value._StoredPassword>
-  private let missingValue: MissingValue<Value._StoredPassword, Value>
+  /// The handle of the item, with the operations that throw.
+  public let projectedValue: StoredValue<Value>
 
   private init(
-    _ key: ItemKey, _ storage: (any SecureStorage)?, _ coding: ItemCoding<Value._StoredPassword>,
-    _ missingValue: MissingValue<Value._StoredPassword, Value>
+    _ server: InternetServer, _ account: String?, _ coding: ItemCoding<Value>,
+    _ storage: (any SecureStorage)?
   ) {
     projectedValue = StoredValue(
-      name: key.propertyName, storage: storage, as: coding, key: .fixed(key))
-    self.missingValue = missingValue
+      key: .internetPassword(server: server, account: account), as: coding, storage: storage)
   }
 
-  /// The password.
-  ///
-  /// It's `nil` or the default if there is no password or if it can't be read.
+  /// The password, or `nil`.
   ///
   /// Each use blocks for a trip to the keyring, as ``StoredValue/value`` tells. On the main thread, use `await` and the
-  /// projected value instead.
-  public var wrappedValue: Value {
-    get { missingValue.read(projectedValue) }
-    nonmutating set { missingValue.assign(projectedValue, newValue) }
-  }
-}
-
-extension InternetPassword where Value == String? {
-  /// Declares a property for the password of an account on a server.
-  ///
-  /// - Parameters:
-  ///   - server: The server. Specify only the parts that matter.
-  ///   - account: The account, if the server has several.
-  ///   - lifetime: The time from each write until the password expires, which
-  ///     `$gitPassword.dates()` reports. By default, a password doesn't expire.
-  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
-  ///     property.
-  public init(
-    _ server: InternetServer, account: String? = nil, expiresAfter lifetime: Duration? = nil,
-    storage: (any SecureStorage)? = nil
-  ) {
-    self.init(
-      .internetPassword(server: server, account: account), storage, .text.expiring(after: lifetime),
-      .isNil)
-  }
-
-  /// Declares a property for the password of an account on a host.
-  ///
-  /// - Parameters:
-  ///   - server: The name or address of the host.
-  ///   - account: The account, if the server has several.
-  ///   - lifetime: The time from each write until the password expires, which
-  ///     `$gitPassword.dates()` reports. By default, a password doesn't expire.
-  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
-  ///     property.
-  public init(
-    server: String, account: String? = nil, expiresAfter lifetime: Duration? = nil,
-    storage: (any SecureStorage)? = nil
-  ) {
-    self.init(InternetServer(server), account: account, expiresAfter: lifetime, storage: storage)
-  }
-
-  /// Declares a property for the password of a server with any key, such as one that names a schema.
+  /// projected value instead:
   ///
   /// ```swift
-  /// @InternetPassword(
-  ///   key: .internetPassword(server: InternetServer("git.example.org", protocol: .https), account: "me")
-  ///     .with(schema: "org.git.Password"))
-  /// var gitPassword: String?
+  /// settings.gitPassword = "s3cret"
+  /// let password = try await settings.$gitPassword.read()
   /// ```
-  ///
-  /// - Parameters:
-  ///   - key: The key of the item, with all of its attributes, and its schema if it has one of its own.
-  ///   - lifetime: The time from each write until the password expires. By default, it doesn't expire.
-  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
-  ///     property.
-  public init(
-    key: ItemKey, expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
-  ) {
-    self.init(key, storage, .text.expiring(after: lifetime), .isNil)
+  public var wrappedValue: Value? {
+    get { projectedValue.value }
+    nonmutating set { projectedValue.value = newValue }
   }
 }
 
 extension InternetPassword where Value == String {
-  /// Declares a property for the password of an account on a server, with a default.
+  /// Declares a property for the password of an account on a server.
+  ///
+  /// ```swift
+  /// @InternetPassword(server: "git.example.org", account: "me") var gitPassword: String?
+  /// @InternetPassword(server: InternetServer("mail.example.org", protocol: .imaps)) var mail: String?
+  /// ```
   ///
   /// - Parameters:
-  ///   - server: The server. Specify only the parts that matter.
-  ///   - default: The value if there is no item or if it can't be read. It's never stored.
-  ///   - account: The account, if the server has several.
-  ///   - lifetime: The time from each write until the password expires, which
-  ///     `$gitPassword.dates()` reports. By default, a password doesn't expire.
-  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
-  ///     property.
+  ///   - server: The host, or a server with the other parts that matter.
+  ///   - account: The account, for a server with several.
+  ///   - lifetime: The time from each write until the password expires, which `$gitPassword.dates()` reports.
+  ///   - storage: The storage of the password. The default is the current storage at each use.
   public init(
-    _ server: InternetServer, default: String, account: String? = nil,
-    expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
-  ) {
-    self.init(
-      .internetPassword(server: server, account: account), storage, .text.expiring(after: lifetime),
-      .isDefault(`default`))
-  }
-
-  /// Declares a property for the password of an account on a host, with a default.
-  ///
-  /// - Parameters:
-  ///   - server: The name or address of the host.
-  ///   - default: The value if there is no item or if it can't be read. It's never stored.
-  ///   - account: The account, if the server has several.
-  ///   - lifetime: The time from each write until the password expires, which
-  ///     `$gitPassword.dates()` reports. By default, a password doesn't expire.
-  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
-  ///     property.
-  public init(
-    server: String, default: String, account: String? = nil, expiresAfter lifetime: Duration? = nil,
+    server: InternetServer, account: String? = nil, expiresAfter lifetime: Duration? = nil,
     storage: (any SecureStorage)? = nil
   ) {
-    self.init(
-      InternetServer(server), default: `default`, account: account, expiresAfter: lifetime,
-      storage: storage)
+    self.init(server, account, .text.expiring(after: lifetime), storage)
   }
 }
 
-extension InternetPassword where Value == Secret? {
+extension InternetPassword where Value == Secret {
   /// Declares a property for the password of an account on a server, in locked memory.
   ///
   /// Declare the type: a property without a type annotation is a `String?`.
   ///
-  /// - Parameters:
-  ///   - server: The server. Specify only the parts that matter.
-  ///   - account: The account, if the server has several.
-  ///   - lifetime: The time from each write until the password expires, which
-  ///     `$gitPassword.dates()` reports. By default, a password doesn't expire.
-  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
-  ///     property.
-  @_disfavoredOverload
-  public init(
-    _ server: InternetServer, account: String? = nil, expiresAfter lifetime: Duration? = nil,
-    storage: (any SecureStorage)? = nil
-  ) {
-    self.init(
-      .internetPassword(server: server, account: account), storage,
-      .secret.expiring(after: lifetime), .isNil)
-  }
-
-  /// Declares a property for the password of an account on a host, in locked memory.
-  ///
-  /// Declare the type: a property without a type annotation is a `String?`.
-  ///
-  /// - Parameters:
-  ///   - server: The name or address of the host.
-  ///   - account: The account, if the server has several.
-  ///   - lifetime: The time from each write until the password expires, which
-  ///     `$gitPassword.dates()` reports. By default, a password doesn't expire.
-  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
-  ///     property.
-  @_disfavoredOverload
-  public init(
-    server: String, account: String? = nil, expiresAfter lifetime: Duration? = nil,
-    storage: (any SecureStorage)? = nil
-  ) {
-    self.init(InternetServer(server), account: account, expiresAfter: lifetime, storage: storage)
-  }
-
-  /// Declares a property for the password of a server with any key, in locked memory.
-  ///
   /// ```swift
-  /// @InternetPassword(
-  ///   key: .internetPassword(server: InternetServer("git.example.org", protocol: .https), account: "me")
-  ///     .with(schema: "org.git.Password"))
-  /// var gitPassword: Secret?
+  /// @InternetPassword(server: "vault.example.org") var vaultToken: Secret?
   /// ```
   ///
   /// - Parameters:
-  ///   - key: The key of the item, with all of its attributes, and its schema if it has one of its own.
-  ///   - lifetime: The time from each write until the password expires. By default, it doesn't expire.
-  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
-  ///     property.
+  ///   - server: The host, or a server with the other parts that matter.
+  ///   - account: The account, for a server with several.
+  ///   - lifetime: The time from each write until the password expires, which `$gitPassword.dates()` reports.
+  ///   - storage: The storage of the password. The default is the current storage at each use.
   @_disfavoredOverload
   public init(
-    key: ItemKey, expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
+    server: InternetServer, account: String? = nil, expiresAfter lifetime: Duration? = nil,
+    storage: (any SecureStorage)? = nil
   ) {
-    self.init(key, storage, .secret.expiring(after: lifetime), .isNil)
+    self.init(server, account, .secret.expiring(after: lifetime), storage)
   }
 }

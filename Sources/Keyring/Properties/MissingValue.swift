@@ -5,7 +5,7 @@
 /// The closures know the type of the stored value. Without them, each access of a generic property wrapper
 /// would look up the metadata of several types.
 struct MissingValue<Stored: Sendable, Value: Sendable>: Sendable {
-  /// Returns the property's value, which stands for a missing item if there is none.
+  /// Returns the property's value, or what stands for a missing item.
   let read: @Sendable (StoredValue<Stored>) -> Value
   /// Assigns a value to the property, or removes the item if the value stands for a missing one.
   let assign: @Sendable (StoredValue<Stored>, Value) -> Void

@@ -50,10 +50,15 @@ public struct Password<Value: PasswordValue>: SecureProperty {
 
   /// The password.
   ///
-  /// It's `nil` or the default if there is no password or if it can't be read.
+  /// For a missing password or a failed read, it's `nil` or the default.
   ///
   /// Each use blocks for a trip to the keyring, as ``StoredValue/value`` tells. On the main thread, use `await` and the
   /// projected value instead.
+  ///
+  /// ```swift
+  /// settings.authToken = "s3cret"
+  /// settings.authToken = nil  // removes it
+  /// ```
   public var wrappedValue: Value {
     get { missingValue.read(projectedValue) }
     nonmutating set { missingValue.assign(projectedValue, newValue) }
@@ -63,6 +68,11 @@ public struct Password<Value: PasswordValue>: SecureProperty {
 extension Password where Value == String? {
   /// Declares a property for a password.
   ///
+  /// ```swift
+  /// @Password("authToken") var authToken: String?
+  /// @Password("accessToken", expiresAfter: .seconds(3600)) var accessToken: String?
+  /// ```
+  ///
   /// - Parameters:
   ///   - account: The account or the name of a token. It identifies the password among those of the
   ///     service.
@@ -70,10 +80,10 @@ extension Password where Value == String? {
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the password. It's part of
   ///     the key.
-  ///   - oldKey: The key that an earlier version of your app used, if any. The first use of the property gives an item
-  ///     with that key the key of the property. Uses other than reads look for it each time.
-  ///   - lifetime: The time from each write until the password expires, which
-  ///     `$authToken.dates()` reports. By default, a password doesn't expire.
+  ///   - oldKey: The key that an earlier version of your app used. The first use of the property gives an item with
+  ///     that key the key of the property. Uses other than reads look for it each time.
+  ///   - lifetime: The time from each write until the password expires, which `$authToken.dates()` reports. By default,
+  ///     a password stays valid.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
   public init(
@@ -86,7 +96,7 @@ extension Password where Value == String? {
       FirstValue(movedFrom: oldKey))
   }
 
-  /// Declares a property for a password that is already stored, such as by an earlier version of your app.
+  /// Declares a property for a password that an earlier version of your app has stored.
   ///
   /// ```swift
   /// @Password(key: ItemKey(kind: .password, attributes: ["key": "token"], schema: "org.example.App"))
@@ -94,8 +104,8 @@ extension Password where Value == String? {
   /// ```
   ///
   /// - Parameters:
-  ///   - key: The key of the item, with all of its attributes, and its schema if it has one of its own.
-  ///   - lifetime: The time from each write until the password expires. By default, it doesn't expire.
+  ///   - key: The key of the item, with all of its attributes and its schema.
+  ///   - lifetime: The time from each write until the password expires. By default, it stays valid.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
   public init(
@@ -104,14 +114,18 @@ extension Password where Value == String? {
     self.init(key, storage, .text.expiring(after: lifetime), .isNil)
   }
 
-  /// Declares a property for a password that is generated and stored if there is none.
+  /// Declares a property for a password that the first read generates.
   ///
-  /// Only a read makes the new password, which is `nil` if it can't be stored.
+  /// Only a read makes the new password, and a failure to store it gives `nil`.
+  ///
+  /// ```swift
+  /// @Password("installationID", orGenerate: UUID().uuidString) var installationID: String?
+  /// ```
   ///
   /// - Parameters:
   ///   - account: The account or the name of a token. It identifies the password among those of the
   ///     service.
-  ///   - generate: The expression that makes a password, which is evaluated if none is stored.
+  ///   - generate: The expression that makes a password, which is evaluated for a missing item.
   ///   - service: The app or service that the password belongs to. The default is
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the password. It's part of
@@ -134,16 +148,20 @@ extension Password where Value == String? {
 extension Password where Value == String {
   /// Declares a property for a password, with a default.
   ///
+  /// ```swift
+  /// @Password("proxyUser", default: "anonymous") var proxyUser: String
+  /// ```
+  ///
   /// - Parameters:
   ///   - account: The account or the name of a token. It identifies the password among those of the
   ///     service.
-  ///   - default: The value if there is no item or if it can't be read. It's never stored.
+  ///   - default: The value for a missing item or a failed read. It stays out of the storage.
   ///   - service: The app or service that the password belongs to. The default is
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the password. It's part of
   ///     the key.
-  ///   - lifetime: The time from each write until the password expires, which
-  ///     `$authToken.dates()` reports. By default, a password doesn't expire.
+  ///   - lifetime: The time from each write until the password expires, which `$authToken.dates()` reports. By default,
+  ///     a password stays valid.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
   public init(
@@ -161,6 +179,10 @@ extension Password where Value == Secret? {
   ///
   /// Declare the type: a property without a type annotation is a `String?`.
   ///
+  /// ```swift
+  /// @Password("signingKey") var signingKey: Secret?
+  /// ```
+  ///
   /// - Parameters:
   ///   - account: The account or the name of a token. It identifies the password among those of the
   ///     service.
@@ -168,10 +190,10 @@ extension Password where Value == Secret? {
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the password. It's part of
   ///     the key.
-  ///   - oldKey: The key that an earlier version of your app used, if any. The first use of the property gives an item
-  ///     with that key the key of the property. Uses other than reads look for it each time.
-  ///   - lifetime: The time from each write until the password expires, which
-  ///     `$authToken.dates()` reports. By default, a password doesn't expire.
+  ///   - oldKey: The key that an earlier version of your app used. The first use of the property gives an item with
+  ///     that key the key of the property. Uses other than reads look for it each time.
+  ///   - lifetime: The time from each write until the password expires, which `$authToken.dates()` reports. By default,
+  ///     a password stays valid.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
   @_disfavoredOverload
@@ -185,7 +207,7 @@ extension Password where Value == Secret? {
       FirstValue(movedFrom: oldKey))
   }
 
-  /// Declares a property for a password in locked memory that is already stored, such as by an earlier version of your app.
+  /// Declares a property for a password in locked memory that an earlier version of your app has stored.
   ///
   /// ```swift
   /// @Password(key: ItemKey(kind: .password, attributes: ["key": "token"], schema: "org.example.App"))
@@ -193,8 +215,8 @@ extension Password where Value == Secret? {
   /// ```
   ///
   /// - Parameters:
-  ///   - key: The key of the item, with all of its attributes, and its schema if it has one of its own.
-  ///   - lifetime: The time from each write until the password expires. By default, it doesn't expire.
+  ///   - key: The key of the item, with all of its attributes and its schema.
+  ///   - lifetime: The time from each write until the password expires. By default, it stays valid.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
   @_disfavoredOverload
@@ -204,15 +226,19 @@ extension Password where Value == Secret? {
     self.init(key, storage, .secret.expiring(after: lifetime), .isNil)
   }
 
-  /// Declares a property for a password in locked memory that is generated and stored if there is none.
+  /// Declares a property for a password in locked memory that the first read generates.
   ///
-  /// Only a read makes the new password, which is `nil` if it can't be stored. Declare the type: a property
-  /// without a type annotation is a `String?`.
+  /// Only a read makes the new password, and a failure to store it gives `nil`. Declare the type: a property without a
+  /// type annotation is a `String?`.
+  ///
+  /// ```swift
+  /// @Password("databaseKey", orGenerate: .random(bytes: 32)) var databaseKey: Secret?
+  /// ```
   ///
   /// - Parameters:
   ///   - account: The account or the name of a token. It identifies the password among those of the
   ///     service.
-  ///   - generate: The expression that makes a password, which is evaluated if none is stored.
+  ///   - generate: The expression that makes a password, which is evaluated for a missing item.
   ///   - service: The app or service that the password belongs to. The default is
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the password. It's part of

@@ -5,23 +5,25 @@
 
 public import KeyringCore
 
-/// A type that a property for a password can have: `String`, `String?`, or `Secret?`.
+/// The type of a property for a password: `String?`, `Secret?`, or with a default `String`.
 ///
-/// `Secret` itself conforms only so that `Secret?` does. Don't conform other types to this protocol.
+/// Use one of these types. Other types are for ``SecureValue``.
+///
+/// ```swift
+/// struct Keys {
+///   @Password("authToken") var authToken: String?
+///   @Password("signingKey") var signingKey: Secret?
+///   @Password("proxyUser", default: "anonymous") var proxyUser: String
+/// }
+/// ```
 public protocol PasswordValue: Sendable {
   /// The type of the stored password: `String` or `Secret`.
-  associatedtype _StoredPassword: Sendable
+  associatedtype _StoredPassword: Sendable = Self
 }
 
-extension String: PasswordValue {
-  /// The type of the stored password.
-  public typealias _StoredPassword = String
-}
+extension String: PasswordValue {}
 
-extension Secret: PasswordValue {
-  /// The type of the stored password.
-  public typealias _StoredPassword = Secret
-}
+extension Secret: PasswordValue {}
 
 extension Optional: PasswordValue where Wrapped: PasswordValue {
   /// The type of the stored password.

@@ -37,10 +37,14 @@ public struct SecureValue<Stored: Codable & Sendable, Value: Sendable>: SecurePr
 
   /// The value.
   ///
-  /// It's `nil` or the default if there is no value or if it can't be read.
+  /// For a missing value or a failed read, it's `nil` or the default.
   ///
   /// Each use blocks for a trip to the keyring, as ``StoredValue/value`` tells. On the main thread, use `await` and the
   /// projected value instead.
+  ///
+  /// ```swift
+  /// settings.session = OAuthSession(accessToken: "s3cret", refreshToken: "s3cret")
+  /// ```
   public var wrappedValue: Value {
     get { missingValue.read(projectedValue) }
     nonmutating set { missingValue.assign(projectedValue, newValue) }
@@ -50,15 +54,19 @@ public struct SecureValue<Stored: Codable & Sendable, Value: Sendable>: SecurePr
 extension SecureValue where Value == Stored? {
   /// Declares a property for a value.
   ///
+  /// ```swift
+  /// @SecureValue("session") var session: OAuthSession?
+  /// ```
+  ///
   /// - Parameters:
   ///   - account: The name of the value. It identifies the value among those of the service.
   ///   - service: The app or service that the value belongs to. The default is
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the value.
-  ///   - oldKey: The key that an earlier version of your app used, if any. The first use of the property gives an item
-  ///     with that key the key of the property. Uses other than reads look for it each time.
-  ///   - lifetime: The time from each write until the value expires, which
-  ///     `$session.dates()` reports. By default, a value doesn't expire.
+  ///   - oldKey: The key that an earlier version of your app used. The first use of the property gives an item with
+  ///     that key the key of the property. Uses other than reads look for it each time.
+  ///   - lifetime: The time from each write until the value expires, which `$session.dates()` reports. By default, a
+  ///     value stays valid.
   ///   - storage: The storage of the value. By default, it's the current storage each time you use the
   ///     property.
   public init(
@@ -71,11 +79,11 @@ extension SecureValue where Value == Stored? {
       FirstValue(movedFrom: oldKey))
   }
 
-  /// Declares a property for a value that is already stored, such as by an earlier version of your app.
+  /// Declares a property for a value that an earlier version of your app has stored.
   ///
   /// - Parameters:
-  ///   - key: The key of the item, with all of its attributes, and its schema if it has one of its own.
-  ///   - lifetime: The time from each write until the value expires. By default, it doesn't expire.
+  ///   - key: The key of the item, with all of its attributes and its schema.
+  ///   - lifetime: The time from each write until the value expires. By default, it stays valid.
   ///   - storage: The storage of the value. By default, it's the current storage each time you use the
   ///     property.
   public init(
@@ -84,13 +92,17 @@ extension SecureValue where Value == Stored? {
     self.init(key.propertyName, .fixed(key), lifetime, storage, .isNil)
   }
 
-  /// Declares a property for a value that is generated and stored if there is none.
+  /// Declares a property for a value that the first read generates.
   ///
-  /// Only a read makes the new value, which is `nil` if it can't be stored.
+  /// Only a read makes the new value, and a failure to store it gives `nil`.
+  ///
+  /// ```swift
+  /// @SecureValue("deviceID", orGenerate: UUID()) var deviceID: UUID?
+  /// ```
   ///
   /// - Parameters:
   ///   - account: The name of the value. It identifies the value among those of the service.
-  ///   - generate: The expression that makes a value, which is evaluated if none is stored.
+  ///   - generate: The expression that makes a value, which is evaluated for a missing item.
   ///   - service: The app or service that the value belongs to. The default is
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the value.
@@ -112,14 +124,18 @@ extension SecureValue where Value == Stored? {
 extension SecureValue where Value == Stored {
   /// Declares a property for a value, with a default.
   ///
+  /// ```swift
+  /// @SecureValue("scopes", default: ["read"]) var scopes: [String]
+  /// ```
+  ///
   /// - Parameters:
   ///   - account: The name of the value. It identifies the value among those of the service.
-  ///   - default: The value if there is no item or if it can't be read. It's never stored.
+  ///   - default: The value for a missing item or a failed read. It stays out of the storage.
   ///   - service: The app or service that the value belongs to. The default is
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the value.
-  ///   - lifetime: The time from each write until the value expires, which
-  ///     `$session.dates()` reports. By default, a value doesn't expire.
+  ///   - lifetime: The time from each write until the value expires, which `$session.dates()` reports. By default, a
+  ///     value stays valid.
   ///   - storage: The storage of the value. By default, it's the current storage each time you use the
   ///     property.
   public init(

@@ -13,8 +13,8 @@ extension SecureProperties {
   /// }
   /// ```
   ///
-  /// - Throws: `.notObservable` if a storage doesn't report changes, `.canceled` if the task is cancelled,
-  ///   or another `SecureStorageError` if a storage can't be observed.
+  /// - Throws: `.notObservable` for a storage that is silent about changes, `.canceled` for a cancelled task, or
+  ///   another `SecureStorageError` for a failed observation.
   public var changes: some AsyncSequence<ItemChange, Never> & Sendable {
     get async throws(SecureStorageError) {
       var sources: [(storage: any ObservableStorage, query: ItemQuery)] = []

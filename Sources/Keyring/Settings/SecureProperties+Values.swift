@@ -4,6 +4,11 @@ internal import KeyringStorage
 
 extension SecureProperties {
   /// The values of many properties, read at the same time.
+  ///
+  /// ```swift
+  /// let values = try SecureProperties(of: settings).readAll()
+  /// let token = try values[settings.$authToken]
+  /// ```
   public struct Values: Sendable {
     /// The properties that were read, and their items.
     ///
@@ -20,10 +25,14 @@ extension SecureProperties {
 
     /// The value of a property: `values[settings.$authToken]`.
     ///
+    /// ```swift
+    /// let token = try values[settings.$authToken]
+    /// ```
+    ///
     /// - Parameter property: A property of the value that was read.
-    /// - Returns: The value, or `nil` if there is none.
-    /// - Throws: `.undecodable` if the value is of another type, or `.invalidArgument` if the property isn't
-    ///   one of those that were read.
+    /// - Returns: The value, or `nil`.
+    /// - Throws: `.undecodable` for a value of another type, or `.invalidArgument` for a property that was left out of
+    ///   the read.
     public subscript<Value>(_ property: some SecureProperty<Value>) -> Value? {
       get throws(SecureStorageError) {
         let property = property.projectedValue

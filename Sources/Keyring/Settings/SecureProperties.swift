@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringRuntime
 public import KeyringStorage
 
 /// The secure properties of a value, such as a struct or class of settings, including nested settings.
@@ -19,8 +18,12 @@ public struct SecureProperties: Sendable {
 
   /// Finds the secure properties of a value.
   ///
+  /// ```swift
+  /// let properties = try SecureProperties(of: settings)
+  /// ```
+  ///
   /// - Parameter settings: The value that has the properties.
-  /// - Throws: `.invalidArgument` if none are found.
+  /// - Throws: `.invalidArgument` for a value in which it finds none.
   public init(of settings: Any) throws(SecureStorageError) {
     var finder = PropertyFinder()
     finder.visit(settings)
@@ -36,14 +39,14 @@ public struct SecureProperties: Sendable {
         """, argument: "settings")
   }
 
-  /// The number of properties.
-  public var count: Int { members.count }
-
   /// Returns an entry for each property, with its key, its presence in the storage, and its error.
   ///
-  /// - Returns: The entries in the order in which the properties are declared. If a property can't be
-  ///   checked, its entry has `isStored` set to `false`. Then `failure` is the failure that the property remembers,
-  ///   or the error of the check if it remembers none.
+  /// ```swift
+  /// for entry in properties.entries() { print(entry.name, entry.isStored) }
+  /// ```
+  ///
+  /// - Returns: The entries in the order in which the properties are declared. After a failed check, `isStored` is
+  ///   `false`, and `failure` is the failure that the property remembers, or else the error of the check.
   public func entries() -> [Entry] {
     members.map { member in
       do throws(SecureStorageError) {
@@ -54,52 +57,6 @@ public struct SecureProperties: Sendable {
         return Entry(
           name: member.name, key: member.key, isStored: false, failure: member.failure ?? error)
       }
-    }
-  }
-
-  /// Reads all properties.
-  ///
-  /// Properties without their own storage are read together. On the Secret Service, one search for each of them is
-  /// sent at the same time, and then one request for all secrets.
-  ///
-  /// - Returns: The values.
-  /// - Throws: `SecureStorageError` if any of the items can't be read. A value is decoded only when you ask
-  ///   for it, so its decoding errors are thrown then.
-  public func readAll() throws(SecureStorageError) -> SecureProperties.Values {
-    for member in members { member.noteRead() }
-    return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await readAll()
-    }
-  }
-
-  /// Removes all items.
-  ///
-  /// If some items can't be removed, the others are removed nevertheless.
-  ///
-  /// - Returns: The number of removed items, and what else the services and servers of the properties have.
-  /// - Throws: The first `SecureStorageError`, after trying to remove all items.
-  @discardableResult
-  public func removeAll() throws(SecureStorageError) -> BulkOutcome {
-    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await removeAll() }
-  }
-
-  /// Copies all items to another storage.
-  ///
-  /// The copies have the same keys, labels, and attributes. If a property has no value, its item in the
-  /// other storage is left unchanged.
-  ///
-  /// - Parameters:
-  ///   - storage: The storage to copy the items to.
-  ///   - mode: The save mode for items that already exist there. With `.add`, copying stops at the first
-  ///     one.
-  /// - Returns: The number of copied items.
-  /// - Throws: `SecureStorageError` if an item can't be read or stored. The items before it have been
-  ///   copied.
-  @discardableResult
-  public func copy(
-    to storage: any SecureStorage, mode: SaveMode = .addOrReplace
-  ) throws(SecureStorageError) -> Int {
-    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-      try await copy(to: storage, mode: mode)
     }
   }
 
@@ -142,6 +99,12 @@ public struct SecureProperties: Sendable {
 
 extension SecureProperties {
   /// A secure property and the state of its item.
+  ///
+  /// ```swift
+  /// for entry in try SecureProperties(of: settings).entries() where !entry.isStored {
+  ///   print("\(entry.name) is missing")
+  /// }
+  /// ```
   public struct Entry: Sendable {
     /// The name that the property was declared with: the account or the label.
     public let name: String

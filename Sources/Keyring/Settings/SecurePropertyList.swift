@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A type that lists its secure properties itself, because reflection can't find them.
+/// A type that lists its secure properties itself, where reflection fails to find them.
 ///
 /// Conform a type that has a `customMirror` or a `lazy` property of settings, and any type in a program
 /// that is built with `-disable-reflection-metadata`. List the properties of nested settings, too:

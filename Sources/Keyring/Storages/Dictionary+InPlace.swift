@@ -8,7 +8,7 @@ extension Dictionary {
   /// - Parameters:
   ///   - key: The key of the value.
   ///   - body: The closure to call with the value.
-  /// - Returns: The result of the closure, or `nil` if there is no such value.
+  /// - Returns: The result of the closure, or `nil` for a missing value.
   mutating func withValue<Result>(for key: Key, _ body: (inout Value) -> Result) -> Result? {
     index(forKey: key).map { body(&values[$0]) }
   }

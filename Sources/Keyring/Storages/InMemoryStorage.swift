@@ -123,6 +123,11 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
   private var collection: Collection { place.collection }
 
   /// Creates an empty storage that has only a default collection.
+  ///
+  /// ```swift
+  /// let storage = InMemoryStorage()
+  /// try storage.service("org.example.app").password("me").write("s3cret")
+  /// ```
   public init() {
     self.init(Collections(), label: Self.defaultLabel)
     _ = place.collections.create(collection)
@@ -130,7 +135,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
 
   private init(_ shared: Collections, label: String) { place = Place(shared, label) }
 
-  /// No promise, because the items are in memory.
+  /// No promise: the items are in memory.
   public var durability: StorageDurability { .temporary }
 
   /// The promise for the items of one collection.
@@ -212,7 +217,12 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
 
   /// Locks the collection, so that operations throw `.locked` until it's unlocked.
   ///
-  /// - Throws: `.collectionNotFound` if there is no such collection.
+  /// ```swift
+  /// try storage.lock()
+  /// let token = withSecureStorage(storage) { settings.authToken }  // nil
+  /// ```
+  ///
+  /// - Throws: `.collectionNotFound` for a missing collection.
   public func lock() throws(SecureStorageError) {
     defer { collection.observers.deliver() }
     try withExistingItems(.lock) { items in
@@ -310,7 +320,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
     throw error(.collectionNotFound, during: operation)
   }
 
-  /// Runs a closure on the collection, or returns `nil` if the collection doesn't exist.
+  /// Runs a closure on the collection, or returns `nil` for a missing one.
   private func withItems<Result>(
     _ operation: SecureStorageError.Operation,
     _ body: (inout Items) throws(SecureStorageError) -> Result

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The items of the process that someone tracks.
 ///
-/// An item stays here until a change is followed by no read.
+/// An item leaves after a change that is followed by no read.
 enum TrackedItems {
   private struct State: Sendable {
     var items: [ItemKey: [TrackedItem]] = [:]
@@ -49,7 +49,7 @@ enum TrackedItems {
   static let leastLimit = 1024
 
   private static let state = Mutex(State())
-  /// Whether anything was ever tracked, so that a write costs nothing otherwise.
+  /// Whether anything was ever tracked. Before that, a write costs nothing.
   private static let isUsed = Atomic(false)
 
   /// The number of items.
@@ -57,20 +57,13 @@ enum TrackedItems {
 
   // MARK: - Reading
 
-  /// Registers this read with Observation.
+  /// Notes that someone reads an item, and returns the item and the reading to track.
   ///
-  /// Begin to track an item before you read it. Observation can't say that a reader has left. If there are too
-  /// many items, everyone is notified once, and those who still read come back.
-  ///
-  /// - Parameters:
-  ///   - key: The key of the item.
-  ///   - box: The storage that is read.
-  ///   - choice: The reason why it's this storage.
-  ///   - context: The context in which to notify the reader.
-  static func track(
-    _ key: ItemKey, in box: StorageBox, _ choice: TrackedItem.Choice,
-    context: any ReadingContext
-  ) {
+  /// Observation can't say that a reader has left. If there are too many items, everyone is notified once, and those
+  /// who still read come back.
+  static func read(
+    _ key: ItemKey, in box: StorageBox, _ choice: TrackedItem.Choice, _ context: any ReadingContext
+  ) -> (TrackedItem, Reading) {
     isUsed.store(true, ordering: .relaxed)
     let (item, reading, removed) = state.withLock { state in
       if let item = state.items[key]?.first(where: { $0.isIn(box) }) {
@@ -81,10 +74,9 @@ enum TrackedItems {
       state.add(item)
       return (item, item.read(in: context), removed)
     }
-    Tracking.track(reading)
-    item.observe()
     // This thread is in the middle of a reader's closure.
     if !removed.isEmpty { Task.detached { for item in removed { item.readers.didChange() } } }
+    return (item, reading)
   }
 
   // MARK: - Changes by this process
@@ -110,7 +102,7 @@ enum TrackedItems {
   /// - Parameters:
   ///   - key: The key of the item.
   ///   - box: The storage that is written.
-  /// - Returns: The change, or `nil` if nothing is tracked.
+  /// - Returns: The change, or `nil` with nothing tracked.
   static func beginChange(
     of key: @autoclosure () -> ItemKey, in box: @autoclosure () -> StorageBox
   ) -> Change? {
@@ -127,7 +119,7 @@ enum TrackedItems {
 
   // MARK: - Changes of any origin
 
-  /// Notifies those who track an item that it has changed, and forgets the item if there was no one.
+  /// Notifies those who track an item that it has changed, and forgets an item with no reader.
   static func didChange(_ item: TrackedItem) {
     // Look before they're notified, because they may read again at once.
     state.withLock { state in

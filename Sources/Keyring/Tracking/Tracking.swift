@@ -15,8 +15,8 @@ final class Tracking: Sendable {
 
   /// Whether this thread tracks what it reads.
   ///
-  /// The registrar doesn't tell. It looks at a key path only if someone tracks. If another thread does so at the
-  /// same moment, this may be `true` by mistake, which costs only time.
+  /// The registrar doesn't tell. It looks at a key path only if someone tracks. If another thread does so at the same
+  /// moment, this may be `true` by mistake, which costs only time.
   static var isCurrent: Bool {
     let looks = TrackingProbe.looks.load(ordering: .relaxed)
     let tracking = shared
@@ -64,8 +64,8 @@ final class Tracking: Sendable {
 
   /// Runs a closure that notifies readers, on a thread for which no one waits.
   ///
-  /// Someone who tracks two values would be notified twice if two threads did so at the same moment. So a second
-  /// thread goes on only if a reader takes long.
+  /// Someone who tracks two values would be notified twice if two threads did so at the same moment. So a second thread
+  /// goes on only if a reader takes long.
   static func notify(_ readers: @escaping @Sendable () -> Void) {
     let (count, mustWatch) = shared.calls.withLock { calls -> (Int?, Bool) in
       calls.waiting.append(readers)

@@ -11,46 +11,61 @@ internal import KeyringStorage
 /// if try settings.$authToken.dates()?.isExpired == true { print("Renew the token.") }
 /// ```
 public struct ItemDates: Sendable, Hashable {
-  /// The time at which the item was first stored, or `nil` if the storage doesn't report it.
+  /// The time at which the item was first stored, or `nil` for a storage that keeps no such time.
   ///
   /// On the Secret Service, a write that changes the time of expiry replaces the item. This is then the time of
   /// that write.
   public let created: Date?
-  /// The time at which the item was last changed, or `nil` if the storage doesn't report it.
+  /// The time at which the item was last changed, or `nil` for a storage that keeps no such time.
+  ///
+  /// ```swift
+  /// let modified = try settings.$authToken.dates()?.modified
+  /// ```
   public let modified: Date?
-  /// The time at which the value expires, or `nil` if it doesn't.
+  /// The time at which the value expires, or `nil`.
   public let expires: Date?
 
   init(_ item: SecureItem) {
     (created, modified, expires) = (item.created, item.modified, item.expires)
   }
 
-  /// The time since the last change, or `nil` if the storage doesn't report it.
-  public var age: Duration? { modified.map { .seconds(Date.now.timeIntervalSince($0)) } }
-
   /// Whether the value has expired.
+  ///
+  /// ```swift
+  /// if try settings.$authToken.dates()?.isExpired == true { settings.authToken = nil }
+  /// ```
   public var isExpired: Bool { expires.map { $0 <= Date.now } ?? false }
 }
 
 extension SecureProperty {
-  /// Returns the times of the item, without fetching the value.
+  /// Looks up the times of the item.
   ///
-  /// - Returns: The times, or `nil` if there is no item.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
+  /// ```swift
+  /// if let expires = try settings.$authToken.dates()?.expires { print("valid until \(expires)") }
+  /// ```
+  ///
+  /// - Returns: The times, or `nil` for a missing item.
+  /// - Throws: `SecureStorageError` for a failed read.
   public func dates() throws(SecureStorageError) -> ItemDates? {
     let value = projectedValue
     value.noteRead()
     try value.takeOver()
-    return try value.storage.item(for: value.key, details: .metadata).map(ItemDates.init)
+    return try value.chosenStorage.storage.item(for: value.currentKey, details: .metadata).map(
+      ItemDates.init)
   }
 
-  /// Returns the times of the item, without fetching the value and without blocking the task's thread.
+  /// Looks up the times of the item asynchronously.
   ///
-  /// - Returns: The times, or `nil` if there is no item.
-  /// - Throws: `SecureStorageError` if the storage can't be read, or `.canceled` if the task is cancelled.
+  /// ```swift
+  /// let dates = try await settings.$authToken.dates()
+  /// ```
+  ///
+  /// - Returns: The times, or `nil` for a missing item.
+  /// - Throws: `SecureStorageError` for a failed read, or `.canceled` for a cancelled task.
   public nonisolated(nonsending) func dates() async throws(SecureStorageError) -> ItemDates? {
     let value = projectedValue
     try await value.takeOver()
-    return try await value.storage.item(for: value.key, details: .metadata).map(ItemDates.init)
+    return try await value.chosenStorage.storage.item(for: value.currentKey, details: .metadata)
+      .map(ItemDates.init)
   }
 }

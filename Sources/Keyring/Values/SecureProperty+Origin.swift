@@ -3,7 +3,7 @@
 internal import KeyringStorage
 
 extension SecureProperty {
-  /// Returns the name of the storage that has the value.
+  /// Looks up the name of the storage that has the value.
   ///
   /// If the property's storage uses several others, such as a ``LayeredStorage``, it's the name of the one
   /// that the value comes from.
@@ -12,22 +12,26 @@ extension SecureProperty {
   /// print(try settings.$authToken.origin() ?? "not set")  // CredentialsDirectoryStorage
   /// ```
   ///
-  /// - Returns: The name of the storage, or `nil` if there is no value.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
+  /// - Returns: The name of the storage, or `nil` for a missing value.
+  /// - Throws: `SecureStorageError` for a failed read.
   public func origin() throws(SecureStorageError) -> String? {
     let value = projectedValue
     value.noteRead()
     try value.takeOver()
-    return try value.storage.origin(of: value.key)
+    return try value.chosenStorage.storage.origin(of: value.currentKey)
   }
 
-  /// Returns the name of the storage that has the value, without blocking the task's thread.
+  /// Looks up the name of the storage that has the value asynchronously.
   ///
-  /// - Returns: The name of the storage, or `nil` if there is no value.
-  /// - Throws: `SecureStorageError` if the storage can't be read, or `.canceled` if the task is cancelled.
+  /// ```swift
+  /// print(try await settings.$authToken.origin() ?? "not set")
+  /// ```
+  ///
+  /// - Returns: The name of the storage, or `nil` for a missing value.
+  /// - Throws: `SecureStorageError` for a failed read, or `.canceled` for a cancelled task.
   public nonisolated(nonsending) func origin() async throws(SecureStorageError) -> String? {
     let value = projectedValue
     try await value.takeOver()
-    return try await value.storage.origin(of: value.key)
+    return try await value.chosenStorage.storage.origin(of: value.currentKey)
   }
 }

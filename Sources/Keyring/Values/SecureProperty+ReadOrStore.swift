@@ -5,7 +5,7 @@ public import KeyringStorage
 // The synchronous overload is disfavored. Otherwise, an `await` would select it if the closure doesn't suspend.
 
 extension SecureProperty {
-  /// Reads the value, or stores a new one if there is none.
+  /// Reads the value, or generates and stores a missing one.
   ///
   /// All programs that call this at the same moment get the same value. A value that has expired is still
   /// returned.
@@ -14,10 +14,10 @@ extension SecureProperty {
   /// let key = try settings.$authToken.readOrStore { UUID().uuidString }
   /// ```
   ///
-  /// - Parameter generate: The closure that makes the value if none is stored. It's called once at most.
+  /// - Parameter generate: The closure that makes a missing value. It's called once at most.
   /// - Returns: The value that is stored.
-  /// - Throws: `SecureStorageError` if the storage can't be read or written. If it can't be read, for example because
-  ///   it's locked, nothing is generated.
+  /// - Throws: `SecureStorageError` for a failed read or write. After a failed read, as of a locked keyring, nothing is
+  ///   generated.
   @_disfavoredOverload
   public func readOrStore(
     _ generate: () throws(SecureStorageError) -> Stored
@@ -28,7 +28,7 @@ extension SecureProperty {
     var change: TrackedItems.Change?
     defer { change?.end() }
     try stored.takeOver()
-    let value = try stored.storage.readOrStore(stored.key, as: stored.coding) {
+    let value = try stored.chosenStorage.storage.readOrStore(stored.currentKey, as: stored.coding) {
       () throws(SecureStorageError) in
       let value = try generate()
       change = stored.beginChange()
@@ -40,12 +40,16 @@ extension SecureProperty {
 }
 
 extension SecureProperty {
-  /// Reads the value, or stores a new one if there is none, without blocking the task's thread.
+  /// Reads the value, or generates and stores a missing one, asynchronously.
   ///
-  /// - Parameter generate: The closure that makes the value if none is stored. It's called once at most.
+  /// ```swift
+  /// let token = try await settings.$authToken.readOrStore { UUID().uuidString }
+  /// ```
+  ///
+  /// - Parameter generate: The closure that makes a missing value. It's called once at most.
   /// - Returns: The value that is stored.
-  /// - Throws: `SecureStorageError` if the storage can't be read or written, or `.canceled` if the task is cancelled. In
-  ///   that case, the new value may have been stored.
+  /// - Throws: `SecureStorageError` for a failed read or write, or `.canceled` for a cancelled task. In that case, the
+  ///   new value may have been stored.
   public nonisolated(nonsending) func readOrStore(
     _ generate: () async throws(SecureStorageError) -> Stored
   ) async throws(SecureStorageError) -> Stored {
@@ -53,7 +57,9 @@ extension SecureProperty {
     var change: TrackedItems.Change?
     defer { change?.end() }
     try await stored.takeOver()
-    let value = try await stored.storage.readOrStore(stored.key, as: stored.coding) {
+    let value = try await stored.chosenStorage.storage.readOrStore(
+      stored.currentKey, as: stored.coding
+    ) {
       () async throws(SecureStorageError) in
       let value = try await generate()
       change = stored.beginChange()

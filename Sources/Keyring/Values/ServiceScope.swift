@@ -10,14 +10,16 @@ public import KeyringStorage
 /// try service.names()  // ["authToken"]
 /// ```
 public struct ServiceScope: Sendable {
-  /// The storage that holds the items.
-  public let storage: any SecureStorage
-  /// The service that the items belong to.
-  public let service: String
-  /// The access group that the passwords and values belong to, if any.
-  public let accessGroup: String?
+  package let storage: any SecureStorage
+  package let service: String
+  let accessGroup: String?
 
   /// Returns the handle of a password.
+  ///
+  /// ```swift
+  /// try service.password("authToken").write("s3cret")
+  /// let token = try service.password("authToken").read()
+  /// ```
   ///
   /// - Parameter account: The account.
   /// - Returns: The handle, whether or not there is such a password.
@@ -27,6 +29,10 @@ public struct ServiceScope: Sendable {
 
   /// Returns the handle of a credential.
   ///
+  /// ```swift
+  /// let login = try service.credential("account").read()?.login
+  /// ```
+  ///
   /// - Parameter label: The name of the credential.
   /// - Returns: The handle, whether or not there is such a credential.
   public func credential(_ label: String) -> StoredValue<Credential> {
@@ -34,6 +40,10 @@ public struct ServiceScope: Sendable {
   }
 
   /// Returns the handle of a value.
+  ///
+  /// ```swift
+  /// let session = try service.value("session", as: OAuthSession.self).read()
+  /// ```
   ///
   /// - Parameters:
   ///   - account: The name of the value.
@@ -47,18 +57,22 @@ public struct ServiceScope: Sendable {
 
   /// Lists the accounts of the items of a kind, or the labels of credentials, in alphabetical order.
   ///
+  /// ```swift
+  /// for account in try service.names() { print(account) }
+  /// ```
+  ///
   /// - Parameter kind: The kind of the items.
   /// - Returns: The names.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
+  /// - Throws: `SecureStorageError` for a failed read.
   public func names(of kind: ItemKind = .password) throws(SecureStorageError) -> [String] {
     names(of: kind, try storage.items(matching: query(kind)))
   }
 
-  /// Lists the accounts of the items of a kind, or the labels of credentials, without blocking the task's thread.
+  /// Lists the accounts of the items of a kind, or the labels of credentials asynchronously.
   ///
   /// - Parameter kind: The kind of the items.
   /// - Returns: The names.
-  /// - Throws: `SecureStorageError` if the storage can't be read, or `.canceled` if the task is cancelled.
+  /// - Throws: `SecureStorageError` for a failed read, or `.canceled` for a cancelled task.
   public nonisolated(nonsending) func names(
     of kind: ItemKind = .password
   ) async throws(SecureStorageError) -> [String] {
@@ -70,19 +84,24 @@ public struct ServiceScope: Sendable {
   ///
   /// It leaves the items that are another program's own, and names them.
   ///
+  /// ```swift
+  /// let outcome = try service.removeAll()
+  /// print("removed \(outcome.count) items")
+  /// ```
+  ///
   /// - Returns: The number of removed items, and the items that were left.
-  /// - Throws: `SecureStorageError` if the storage can't be changed.
+  /// - Throws: `SecureStorageError` for a failed change.
   @discardableResult
   public func removeAll() throws(SecureStorageError) -> BulkOutcome {
     let count = try storage.removeItems(matching: query())
     return outcome(count, try storage.items(matching: queryOfAll))
   }
 
-  /// Removes all items of the service, or those of the access group, without blocking the task's thread.
+  /// Removes all items of the service, or those of the access group asynchronously.
   ///
   /// - Returns: The number of removed items, and the items that were left.
-  /// - Throws: `SecureStorageError` if the storage can't be changed, or `.canceled` if the task is cancelled. Items may
-  ///   have been removed by then.
+  /// - Throws: `SecureStorageError` for a failed change, or `.canceled` for a cancelled task. Items may have been
+  ///   removed by then.
   @discardableResult
   public nonisolated(nonsending) func removeAll() async throws(SecureStorageError) -> BulkOutcome {
     let count = try await storage.removeItems(matching: query())
@@ -119,9 +138,14 @@ public struct ServiceScope: Sendable {
 extension SecureStorage {
   /// Returns a scope for the items of one service.
   ///
+  /// ```swift
+  /// let service = SecretServiceStorage().service("org.example.app")
+  /// try service.password("me").write("s3cret")
+  /// ```
+  ///
   /// - Parameters:
   ///   - service: The service.
-  ///   - accessGroup: The access group of the passwords and values, if any.
+  ///   - accessGroup: The access group of the passwords and values.
   /// - Returns: The scope.
   public func service(_ service: String, accessGroup: String? = nil) -> ServiceScope {
     ServiceScope(storage: self, service: service, accessGroup: accessGroup)

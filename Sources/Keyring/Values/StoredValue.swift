@@ -32,13 +32,7 @@ public struct StoredValue<Value: Sendable>: Sendable {
     itemKey = key
   }
 
-  /// The key of the item, made with the current service.
-  public var key: ItemKey { itemKey.current }
-
-  /// The storage that the value is currently in.
-  ///
-  /// It's the handle's own storage, or the storage of the current task, of the process, or of the platform.
-  public var storage: any SecureStorage { chosenStorage.storage }
+  var currentKey: ItemKey { itemKey.current }
 
   var chosenStorage: StorageBox {
     explicitStorage ?? SecureStorageDefaults.current(forPropertyNamed: name)
@@ -53,41 +47,18 @@ public struct StoredValue<Value: Sendable>: Sendable {
   package var resolved: Self {
     var value = self
     value.explicitStorage = chosenStorage
-    value.itemKey = .fixed(key)
+    value.itemKey = .fixed(currentKey)
     return value
-  }
-
-  // MARK: - Plain reads and assignments
-
-  /// The value, without errors: `nil` if there is none or if it can't be read.
-  ///
-  /// A wrapper's `wrappedValue` is this. A failure is in ``SecureProperty/failure``, and that of an assignment goes to
-  /// ``SecureStorageDefaults/failureHandler``.
-  ///
-  /// It blocks for a trip to the keyring: up to 25 seconds if the keyring doesn't answer, and up to 300 while the user
-  /// is asked to unlock it. On the main thread, write `try await $authToken.read()`, or read once and keep the value.
-  public var value: Value? {
-    get {
-      do throws(SecureStorageError) {
-        return try read()
-      } catch {
-        failures.readFailed(error)
-        return nil
-      }
-    }
-    nonmutating set {
-      do throws(SecureStorageError) {
-        try write(newValue)
-      } catch {
-        failures.writeFailed(error)
-        SecureStorageDefaults.report(SecurePropertyFailure(property: name, error: error))
-      }
-    }
   }
 }
 
 extension StoredValue {
   /// Declares a value of the current service.
+  ///
+  /// ```swift
+  /// let token = StoredValue("authToken", as: ItemCoding<String>.text)
+  /// try token.write("s3cret")
+  /// ```
   ///
   /// - Parameters:
   ///   - account: The name of the value. It identifies the value among those of the service.
@@ -107,6 +78,10 @@ extension StoredValue {
   }
 
   /// Declares a value by the key of its item.
+  ///
+  /// ```swift
+  /// let token = StoredValue(key: key, as: ItemCoding<String>.text)
+  /// ```
   ///
   /// - Parameters:
   ///   - key: The key of the item.
@@ -141,7 +116,7 @@ extension SecureStorage {
 extension StoredValue {
   /// Registers this read with Observation.
   ///
-  /// An `await` isn't tracked, because a tracking belongs to a thread.
+  /// A tracking belongs to a thread, so an `await` is left out.
   package func noteRead() {
     if Tracking.isCurrent { track() }
   }
@@ -158,24 +133,24 @@ extension StoredValue {
   private func track(in box: StorageBox) {
     let choice: TrackedItem.Choice =
       hasExplicitStorage
-      ? .ofProperty : SecureStorageDefaults.override?.storage === box ? .ofTask : .ofProcess
-    TrackedItems.track(key, in: box, choice, context: SecureStorageDefaults.context)
+      ? .ofProperty : TaskOverride.current?.storage === box ? .ofTask : .ofProcess
+    TrackedItem.track(currentKey, in: box, choice, context: SecureStorageDefaults.context)
   }
 
   /// Notifies those who track the value that it changes, and returns the change to end after it.
   func beginChange() -> TrackedItems.Change? {
-    TrackedItems.beginChange(of: key, in: chosenStorage)
+    TrackedItems.beginChange(of: currentKey, in: chosenStorage)
   }
 
   /// Notifies those who track the value that it has changed.
   ///
-  /// The change is `nil` if nothing was tracked when it began.
+  /// The change is `nil` when it began with nothing tracked.
   func endChange(_ change: TrackedItems.Change?) { (change ?? beginChange())?.end() }
 }
 
 extension StoredValue: CustomStringConvertible, CustomReflectable {
   /// The key of the item, without the value.
-  public var description: String { "\(key)" }
+  public var description: String { "\(currentKey)" }
   /// A mirror that shows only the key.
-  public var customMirror: Mirror { Mirror(self, children: ["key": key]) }
+  public var customMirror: Mirror { Mirror(self, children: ["key": currentKey]) }
 }

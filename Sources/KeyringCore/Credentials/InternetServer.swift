@@ -51,3 +51,8 @@ public struct InternetServer: Hashable, Sendable {
     self.authenticationType = authenticationType
   }
 }
+
+extension InternetServer: ExpressibleByStringInterpolation {
+  /// Creates a description of the server at a host.
+  public init(stringLiteral host: String) { self.init(host) }
+}

@@ -3,6 +3,12 @@
 public import KeyringStorage
 
 /// A value of a plaintext source, with its name.
+///
+/// ```swift
+/// for entry in try PlaintextSource.environmentFile(path).entries() {
+///   print("line \(entry.line): \(entry.path.joined(separator: "."))")
+/// }
+/// ```
 public struct PlaintextEntry: Sendable {
   /// A kind of value.
   public enum Kind: Sendable, Hashable {
@@ -16,7 +22,7 @@ public struct PlaintextEntry: Sendable {
     case unusable(String)
   }
 
-  /// The names on the way to the value, or none if the file has no name for it.
+  /// The names on the way to the value, which a file may lack.
   public let path: [String]
   /// The number of the line in the file, from 1.
   public let line: Int
@@ -52,17 +58,5 @@ public struct PlaintextEntry: Sendable {
     case .text, .json, .unusable:
       PlaintextMapping(path: path, as: key) { SecureItem(key: key, secret: $0) }
     }
-  }
-}
-
-extension PlaintextEntry {
-  init(_ part: PlaintextPart, _ value: PlaintextPart.Value, line: Int) {
-    (path, self.line, range) = (part.path, line, part.range)
-    (kind, secret) = value
-  }
-
-  /// The part of the file that the entry stands for.
-  var part: PlaintextPart {
-    PlaintextPart(path: path, range: range) { [kind, secret] _ in (kind, secret) }
   }
 }

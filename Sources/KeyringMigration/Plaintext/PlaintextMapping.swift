@@ -3,6 +3,12 @@
 public import KeyringStorage
 
 /// A plaintext value and the item that it becomes.
+///
+/// ```swift
+/// let key = ItemKey.password(service: "org.example.app", account: "token")
+/// let migration = Migration(
+///   of: [.password("API_TOKEN", as: key)], from: .environmentFile(path), to: SecretServiceStorage())
+/// ```
 public struct PlaintextMapping: Sendable {
   let path: [String]
   let key: ItemKey
@@ -10,6 +16,11 @@ public struct PlaintextMapping: Sendable {
   let parse: @Sendable (ExternalValue, inout SecureItem) -> Bool
 
   /// Creates a mapping of text to a password.
+  ///
+  /// ```swift
+  /// let key = ItemKey.password(service: "org.example.app", account: "token")
+  /// let mapping = PlaintextMapping.password("API_TOKEN", as: key)
+  /// ```
   ///
   /// - Parameters:
   ///   - path: The name of the value. In nested JSON, the names on the way to it.
@@ -23,6 +34,11 @@ public struct PlaintextMapping: Sendable {
   ///
   /// The value is a JSON object with the members `login` and `password`, or text that contains one.
   ///
+  /// ```swift
+  /// let key = ItemKey.credentials(service: "org.example.app", label: "account")
+  /// let mapping = PlaintextMapping.credential("login", as: key)
+  /// ```
+  ///
   /// - Parameters:
   ///   - path: The name of the value. In nested JSON, the names on the way to it.
   ///   - key: The key of the credential.
@@ -35,6 +51,11 @@ public struct PlaintextMapping: Sendable {
   ///
   /// The JSON is stored unchanged. `Data`, which is Base64 in text and JSON, and `[UInt8]` are stored as
   /// bytes.
+  ///
+  /// ```swift
+  /// let key = ItemKey.value(service: "org.example.app", account: "session")
+  /// let mapping = PlaintextMapping.value("session", of: OAuthSession.self, as: key)
+  /// ```
   ///
   /// - Parameters:
   ///   - path: The name of the value. In nested JSON, the names on the way to it.

@@ -6,7 +6,7 @@ internal import KeyringStorage
 struct PlaintextPart: Sendable {
   typealias Value = (kind: PlaintextEntry.Kind, secret: Secret)
 
-  /// The names on the way to the value, or none if it has no name.
+  /// The names on the way to the value, which it may lack.
   let path: [String]
   /// The range to cut out to remove the part.
   var range: Range<Int>
@@ -22,4 +22,16 @@ struct PlaintextPart: Sendable {
   var isListed = true
   /// A closure that returns the value in the content of the file, or `nil` for `null` in JSON.
   var value: @Sendable (Secret) -> Value? = { _ in nil }
+}
+
+extension PlaintextEntry {
+  init(_ part: PlaintextPart, _ value: PlaintextPart.Value, line: Int) {
+    (path, self.line, range) = (part.path, line, part.range)
+    (kind, secret) = value
+  }
+
+  /// The part of the file that the entry stands for.
+  var part: PlaintextPart {
+    PlaintextPart(path: path, range: range) { [kind, secret] _ in (kind, secret) }
+  }
 }

@@ -6,6 +6,10 @@ public import KeyringStorage
 ///
 /// The old values may remain on the disk, in backups, and in the history of a repository. If others could
 /// have read a secret, change the secret as well.
+///
+/// ```swift
+/// try SecureProperties(of: settings).migrate(from: .jsonFile("settings.json"))
+/// ```
 public struct PlaintextSource: Sendable {
   let store: any PlaintextStore
 
@@ -13,6 +17,10 @@ public struct PlaintextSource: Sendable {
   ///
   /// Migrated values are cut out of the file, and the rest stays byte for byte the same. A `null` is no
   /// value, and values in arrays can't be named.
+  ///
+  /// ```swift
+  /// try SecureProperties(of: settings).migrate(from: .jsonFile("settings.json"))
+  /// ```
   ///
   /// - Parameter path: The path of the file. A file that doesn't exist has no values.
   /// - Returns: The source.
@@ -27,6 +35,10 @@ public struct PlaintextSource: Sendable {
   /// Migrated lines are cut out of the file, and the rest stays byte for byte the same. Values can have
   /// single quotes, double quotes with escapes such as `\n`, or no quotes; variables aren't expanded. A file
   /// that readers understand in different ways is refused with the number of the line.
+  ///
+  /// ```swift
+  /// try SecureProperties(of: settings).migrate(from: .environmentFile(".env"), at: ["authToken": ["AUTH_TOKEN"]])
+  /// ```
   ///
   /// - Parameter path: The path of the file. A file that doesn't exist has no values.
   /// - Returns: The source.
@@ -64,8 +76,7 @@ public struct PlaintextSource: Sendable {
   /// name occurs several times, is unusable.
   ///
   /// - Returns: The values and their names. A file that doesn't exist has none.
-  /// - Throws: `SecureStorageError` if the file can't be read, or `.undecodable` if its content isn't of its
-  ///   format.
+  /// - Throws: `SecureStorageError` for a failed read, or `.undecodable` for content of another format.
   public func entries() throws(SecureStorageError) -> [PlaintextEntry] { try store.entries() }
 
   /// Creates a source from values that the app reads and removes, such as its user defaults.

@@ -19,7 +19,7 @@ protocol PlaintextStore: Sendable {
   /// Reads everything that the store has, in its order.
   ///
   /// - Returns: The values and the names under which they're found.
-  /// - Throws: `SecureStorageError` if the store can't be read, or can't tell which values it has.
+  /// - Throws: `SecureStorageError` for a failed read, or for a store that has no list of its values.
   func entries() throws(SecureStorageError) -> [PlaintextEntry]
 
   /// Throws an error if no value can be removed.

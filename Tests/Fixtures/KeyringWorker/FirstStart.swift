@@ -15,13 +15,10 @@ struct FirstStart {
   /// The properties of an app that declares how to generate their values.
   struct GeneratingSettings {
     @Password<String?> var key: String?
-    @Credentials<Credential?> var account: Credential?
     @SecureValue<Session, Session?> var session: Session?
 
     init(_ service: String, _ name: String) {
       _key = Password("key", orGenerate: name, service: service)
-      _account = Credentials(
-        "account", orGenerate: Credential(login: name, password: name), service: service)
       _session = SecureValue("session", orGenerate: Session(name: name), service: service)
     }
   }
@@ -70,17 +67,18 @@ struct FirstStart {
   private func useDeclarations() throws -> [String] {
     let settings = GeneratingSettings(service, name)
     return try withSecureStorage(storage) { () throws(SecureStorageError) in
-      let found = [settings.key, settings.account?.joined, settings.session?.name]
-      let failure =
-        settings.$key.failure ?? settings.$account.failure ?? settings.$session.failure
-      if let failure { throw failure }
+      let account = try storage[account, as: .credential].readOrStore {
+        Credential(login: name, password: name)
+      }
+      let found = [settings.key, account.joined, settings.session?.name]
+      if let failure = settings.$key.failure ?? settings.$session.failure { throw failure }
       return found.map { $0 ?? "nothing" }
     }
   }
 
   private func useProperties() throws -> [String] {
     let key = Password<String?>("key", service: service, storage: storage)
-    let account = Credentials<Credential?>("account", service: service, storage: storage)
+    let account = Credentials("account", service: service, storage: storage)
     let session = SecureValue<Session, Session?>("session", service: service, storage: storage)
     return [
       try key.readOrStore { name },

@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test func `a property says where its value comes from`() throws {
-    let property = Password("account", service: "service", storage: CachedStorage(storage))
+    let property = Password("account", service: "service", storage: storage.cached())
     #expect(try property.origin() == nil)
     try third.setPassword("3", for: key)
     #expect(try property.origin() == "third")

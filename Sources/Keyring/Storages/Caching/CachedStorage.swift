@@ -6,37 +6,24 @@ internal import Synchronization
 
 /// A storage that caches what another storage finds or doesn't find under a key.
 ///
-/// An item is cached until the storage reports a change, and for at most a minute where changes can go
-/// unnoticed. Copies share the cache, so create one:
+/// An item is cached up to the next reported change, and for at most a minute where changes can go unnoticed. Copies
+/// share the cache, so create one:
 ///
 /// ```swift
 /// SecureStorageDefaults.storage = SecretServiceStorage().cached()
 /// ```
 public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, ObservableStorage {
   private let base: Base
-  /// The time that the program has chosen for cached items, which may be `nil`, or `nil` if it hasn't.
+  /// The time that the program has chosen for cached items, which may be an unlimited one, or `nil` for that of the
+  /// wrapped storage.
   private let chosenLifetime: Duration??
   private let cache = ItemCache()
 
-  /// Creates a storage with an empty cache, which keeps items for the time that suits the wrapped storage.
-  ///
-  /// - Parameter base: The wrapped storage. The cache observes it from the first read by key on, or from the
-  ///   first observation.
-  public init(_ base: Base) { self.init(base, chosen: nil) }
-
-  /// Creates a storage with an empty cache.
-  ///
-  /// - Parameters:
-  ///   - base: The wrapped storage. The cache observes it from the first read by key on, or from the first
-  ///     observation.
-  ///   - lifetime: The time for which an item is cached, or `nil` to cache it until a change is reported.
-  public init(_ base: Base, for lifetime: Duration?) { self.init(base, chosen: .some(lifetime)) }
-
-  private init(_ base: Base, chosen lifetime: Duration??) {
+  fileprivate init(_ base: Base, chosen lifetime: Duration??) {
     (self.base, chosenLifetime) = (base, lifetime)
   }
 
-  /// The time for which an item is cached, or `nil` if it's cached until a change is reported.
+  /// The time for which an item is cached, or `nil` to cache it up to the next reported change.
   public var cacheLifetime: Duration? { chosenLifetime ?? base.cacheLifetime }
 
   /// The name of the wrapped storage.
@@ -66,8 +53,7 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
 
   /// Returns the items that match a query.
   ///
-  /// A query by key alone is answered from the cache if the item was read before. All other queries go to
-  /// the wrapped storage.
+  /// A query by key alone finds an item that was read before in the cache. All other queries go to the wrapped storage.
   public nonisolated(nonsending) func itemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> [SecureItem] {
@@ -80,7 +66,7 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
 
   /// Returns the item stored under a key.
   ///
-  /// It comes from the cache if it was read before, and from the wrapped storage otherwise.
+  /// An item that was read before comes from the cache, any other from the wrapped storage.
   public func item(
     for key: ItemKey, details: ItemQuery.Details
   ) throws(SecureStorageError) -> SecureItem? {
@@ -90,7 +76,7 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
 
   /// Returns the secret stored under a key.
   ///
-  /// It comes from the cache if it was read before, and from the wrapped storage otherwise.
+  /// An item that was read before comes from the cache, any other from the wrapped storage.
   public func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
     if !isCanceled, let known = cache.findSecret(key) { return known }
     guard let item = try item(for: key, details: .secret) else { return nil }
@@ -228,18 +214,24 @@ extension CachedStorage: CustomStringConvertible, CustomReflectable {
 extension ObservableStorage {
   /// Returns this storage with a cache for reads by key.
   ///
-  /// An item is cached until a change is reported. If the storage doesn't hear of every change, an item is
-  /// cached for a minute at most.
+  /// An item is cached up to the next reported change. Where the storage may miss a change, that is a minute at most.
+  ///
+  /// ```swift
+  /// SecureStorageDefaults.storage = SecretServiceStorage().cached()
+  /// ```
   ///
   /// - Returns: The cached storage. Create one and share it.
-  public func cached() -> CachedStorage<Self> { CachedStorage(self) }
+  public func cached() -> CachedStorage<Self> { CachedStorage(self, chosen: nil) }
 
   /// Returns this storage with a cache for reads by key.
   ///
-  /// - Parameter lifetime: The time for which an item is cached, or `nil` to cache it until a change is
-  ///   reported.
+  /// ```swift
+  /// SecureStorageDefaults.storage = SecretServiceStorage().cached(for: .seconds(5))
+  /// ```
+  ///
+  /// - Parameter lifetime: The time for which an item is cached, or `nil` to cache it up to the next reported change.
   /// - Returns: The cached storage. Create one and share it.
   public func cached(for lifetime: Duration?) -> CachedStorage<Self> {
-    CachedStorage(self, for: lifetime)
+    CachedStorage(self, chosen: .some(lifetime))
   }
 }

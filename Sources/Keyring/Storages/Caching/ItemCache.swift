@@ -6,12 +6,12 @@ internal import Synchronization
 
 /// The cache of a ``CachedStorage``, with items by key and keys that are known to have no item.
 ///
-/// A fetched item is cached only if nothing may have changed it since the fetch began. Each fetch keeps a
-/// set of its keys until it ends. A key whose item may have changed is removed from that set. If two fetches at
-/// the same time found different values of the details that both have, neither is cached.
+/// A fetched item that may have changed since the fetch began stays out of the cache. Each fetch keeps a set of its
+/// keys until it ends. A key whose item may have changed is removed from that set. Where two fetches at the same time
+/// differ in the details that both have, both stay out.
 final class ItemCache: Sendable {
   private struct Entry: Sendable {
-    /// The item, or `nil` if there is none.
+    /// The item, or `nil`.
     var item: SecureItem?
     var details: ItemQuery.Details
     /// The fetch that has found the item.
@@ -21,7 +21,7 @@ final class ItemCache: Sendable {
     /// The time at which it's removed, by a clock that goes on while the machine sleeps.
     var removal: ContinuousClock.Instant?
 
-    /// Returns `true` if the entry has some details, and hasn't expired.
+    /// Returns `true` for an entry that has the details and is still valid.
     func has(_ details: ItemQuery.Details) -> Bool {
       // A comparison with nil would copy the item.
       if case .some = item, !details.isSubset(of: self.details) { return false }
@@ -92,7 +92,7 @@ final class ItemCache: Sendable {
 
   /// Returns the cached item of a key.
   ///
-  /// - Returns: The item, `.some(nil)` if there is none, or `nil` if it isn't known.
+  /// - Returns: The item, `.some(nil)` for a missing one, or `nil` for an unknown one.
   func find(_ key: ItemKey, _ details: ItemQuery.Details) -> SecureItem?? {
     find(key, details) { entry in
       details == entry.details ? entry.item : entry.item?.selecting(details)
@@ -119,7 +119,7 @@ final class ItemCache: Sendable {
     }
   }
 
-  /// Returns the cached secret of an item, or `nil` if it isn't known or there is none.
+  /// Returns the cached secret of an item, or `nil`.
   func findSecret(_ key: ItemKey) -> Secret? { find(key, .secret) { $0.item?.secret } ?? nil }
 
   private func find<Part: Sendable>(
@@ -148,7 +148,7 @@ final class ItemCache: Sendable {
   /// - Parameters:
   ///   - keys: The keys of the items.
   ///   - details: The details to fetch.
-  ///   - lifetime: The time for which the items are cached, or `nil` if there is no limit.
+  ///   - lifetime: The time for which the items are cached, or `nil` for as long as they stay the same.
   ///   - body: The fetch.
   /// - Returns: The found items, by key.
   /// - Throws: The error of the fetch.
@@ -272,14 +272,13 @@ final class ItemCache: Sendable {
 
   /// Observes the storage, unless it's already observed or the last attempt has just failed.
   ///
-  /// Without an observation, nothing is cached.
+  /// The cache stays empty up to a successful attempt.
   ///
   /// - Parameters:
   ///   - storage: The storage to observe.
   ///   - operation: The operation that needs the observation.
-  /// - Throws: The error of the storage if the operation is an observation, or if the attempt used up so much of
-  ///   the storage's time that a read would take twice as long. A read of a ``LayeredStorage`` is tried in any case,
-  ///   because another layer may have the item.
+  /// - Throws: The error of the storage, for an observation, and after an attempt so long that a read would take twice
+  ///   as long. A read of a ``LayeredStorage`` is tried in any case, because another layer may have the item.
   func observe(
     _ storage: some ObservableStorage, for operation: SecureStorageError.Operation
   ) async throws(SecureStorageError) {

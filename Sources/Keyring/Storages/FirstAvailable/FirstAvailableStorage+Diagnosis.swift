@@ -6,11 +6,11 @@ internal import Synchronization
 extension FirstAvailableStorage {
   /// Finds out whether each of the storages works here, and which of them is selected.
   ///
-  /// If no storage is selected yet, this doesn't make the selection.
+  /// The selection itself is left to the first operation.
   ///
   /// - Parameter writing: Whether to store, read and remove an item in the selected storage.
   /// - Returns: The findings of all storages, and the failure of the selected one.
-  /// - Throws: `.canceled` if the task is cancelled.
+  /// - Throws: `.canceled` for a cancelled task.
   public func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis {

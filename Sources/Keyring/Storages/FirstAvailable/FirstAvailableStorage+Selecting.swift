@@ -1,11 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import KeyringRuntime
-internal import KeyringStorage
+public import KeyringStorage
 internal import Synchronization
 
 extension FirstAvailableStorage {
-  /// Returns the current selection, and makes it if there is none yet.
+  /// Returns the selected storage, and selects it first where needed.
+  ///
+  /// ```swift
+  /// print(try storage.selection())  // EncryptedFileStorage, as SecretServiceStorage has noSessionBus
+  /// ```
+  ///
+  /// - Returns: The storage, and the reasons for not selecting those before it.
+  /// - Throws: `.noStorage` with the reason of each unavailable storage, `.selectedStorageMissing` for a remembered one
+  ///   that is gone, or the error that leaves open whether a storage is available.
+  public func selection() throws(SecureStorageError) -> Selection {
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await selection() }
+  }
+
+  /// Returns the selected storage asynchronously, and selects it first where needed.
+  ///
+  /// - Returns: The storage, and the reasons for not selecting those before it.
+  /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task.
+  public func selection() async throws(SecureStorageError) -> Selection {
+    try await selection(for: .read)
+  }
+
+  /// Selects a storage permanently, even if others are available.
+  ///
+  /// Items in other storages stay there. Another process uses the selection the next time it's started.
+  ///
+  /// ```swift
+  /// try storage.select(0)
+  /// ```
+  ///
+  /// - Parameter index: The position of the storage in the list, counted from 0.
+  /// - Throws: `.invalidArgument` for an index outside of the list, `.noStorage` where there is no place to remember
+  ///   the selection, or the error of writing it down.
+  public func select(_ index: Int) throws(SecureStorageError) {
+    guard storages.indices.contains(index) else {
+      // `error(_:during:)` would name the storage that was selected before.
+      throw SecureStorageError(
+        .invalidArgument, operation: .save, backendName: "FirstAvailableStorage",
+        message: "There is no storage \(index) in the list.",
+        recoverySuggestion: "Pass an index from 0 to \(storages.count - 1).", argument: "index")
+    }
+    try memory.replace(with: RememberedSelection(name: names[index], isForGood: true))
+    decision.forget()
+  }
+
+  /// Forgets the selection, so that the next operation selects again.
+  ///
+  /// Stored items stay where they are.
+  ///
+  /// - Throws: `SecureStorageError` for a failure to remove what is remembered.
+  public func forgetSelection() throws(SecureStorageError) {
+    try memory.replace(with: nil)
+    decision.forget()
+  }
+
+  // MARK: - The current selection
+
+  /// Returns the current selection, and makes it first where needed.
   func selection(
     for operation: SecureStorageError.Operation
   ) async throws(SecureStorageError) -> Selection {
@@ -63,7 +119,7 @@ extension FirstAvailableStorage {
   ///   - operation: The operation that needs the storage.
   ///   - diagnose: A closure that returns the diagnosis of the storage at an index.
   /// - Returns: The selection.
-  /// - Throws: `SecureStorageError` if no storage can be selected.
+  /// - Throws: `SecureStorageError` for a failed selection.
   func select(
     _ remembered: RememberedSelection?, _ operation: SecureStorageError.Operation,
     _ diagnose: (Int) async throws(SecureStorageError) -> StorageDiagnosis

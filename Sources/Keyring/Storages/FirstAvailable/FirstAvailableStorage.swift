@@ -27,7 +27,7 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     }
 
     let state = Mutex(State())
-    /// The observers of the selected storage, who learn only that it isn't selected any more.
+    /// The observers of the selected storage, who learn of the end of its selection.
     let observers = ObserverList()
 
     func forget() {
@@ -70,21 +70,21 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     self.names = names
   }
 
-  /// The limit of the selected storage, or the largest one if none is selected yet.
+  /// The limit of the selected storage, or before the selection the largest one.
   public var secretByteLimit: Int {
     let limits = storages.map(\.secretByteLimit)
     let index = decision.state.withLock { $0.selection?.index }
     return index.map { limits[$0] } ?? limits.max() ?? ItemLimits.secretBytes
   }
 
-  /// The promise of the selected storage, or the smallest one if none is selected yet.
+  /// The promise of the selected storage, or before the selection the smallest one.
   public var durability: StorageDurability {
     let promises = storages.map(\.durability)
     let index = decision.state.withLock { $0.selection?.index }
     return index.map { promises[$0] } ?? promises.min() ?? .afterRestart
   }
 
-  /// The promise of the selected storage, or of all storages if none is selected yet.
+  /// The promise of the selected storage, or before the selection that of all storages.
   public var readsOneVersion: Bool {
     let selected = decision.state.withLock { $0.selection?.storage }
     return selected?.readsOneVersion ?? storages.allSatisfy(\.readsOneVersion)
@@ -95,103 +95,10 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     decision.state.withLock { $0.selection }?.description ?? "FirstAvailableStorage"
   }
 
-  // MARK: - The storage
-
-  /// Stores an item in the selected storage.
-  public func saveWithoutBlocking(
-    _ item: SecureItem, mode: SaveMode
-  ) async throws(SecureStorageError) {
-    try await perform(.save, writing: true) { (storage) async throws(SecureStorageError) in
-      try await storage.save(item, mode: mode)
-    }
-  }
-
-  /// Returns the items of the selected storage that match a query.
-  public func itemsWithoutBlocking(
-    matching query: ItemQuery
-  ) async throws(SecureStorageError) -> [SecureItem] {
-    try await perform(.read) { (storage) async throws(SecureStorageError) in
-      try await storage.items(matching: query)
-    }
-  }
-
-  /// Returns the items stored under keys in the selected storage.
-  public func itemsWithoutBlocking(
-    for keys: [ItemKey], details: ItemQuery.Details
-  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    try await perform(.read) { (storage) async throws(SecureStorageError) in
-      try await storage.items(for: keys, details: details)
-    }
-  }
-
-  /// Removes the items that match a query from the selected storage.
-  public func removeItemsWithoutBlocking(
-    matching query: ItemQuery
-  ) async throws(SecureStorageError) -> Int {
-    try await perform(.remove, writing: true) { (storage) async throws(SecureStorageError) in
-      try await storage.removeItems(matching: query)
-    }
-  }
-
-  /// Returns the name of the storage that has an item, as reported by the selected storage.
-  public func originWithoutBlocking(of key: ItemKey) async throws(SecureStorageError) -> String? {
-    try await perform(.read) { (storage) async throws(SecureStorageError) in
-      try await storage.origin(of: key)
-    }
-  }
-
   /// The time of the selected storage, and a minute before a storage is selected.
   public var cacheLifetime: Duration? {
     let selected = decision.state.withLock { $0.selection?.storage }
     guard let storage = selected as? any ObservableStorage else { return .cacheLifetime }
     return storage.cacheLifetime
-  }
-
-  /// Calls a closure with every event of the selected storage.
-  ///
-  /// After another storage is selected, the closure gets `.interrupted`, and no further event. Observe the
-  /// storage again then.
-  ///
-  /// - Parameters:
-  ///   - query: The items whose changes are reported by key.
-  ///   - observer: The closure to call.
-  /// - Returns: The subscription, which ends when it's released, if not before.
-  /// - Throws: `.notObservable` if the selected storage can't report changes, the errors of the selected
-  ///   storage, or an error if no storage can be selected.
-  public func observeWithoutBlocking(
-    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) async throws(SecureStorageError) -> StorageSubscription {
-    let generation = decision.state.withLock { $0.generation }
-    // For the observer, the selection is a source of events, too. Once it's interrupted, it stays so.
-    let events = ObserverList()
-    let own = events.add(observer)
-    let observation = try await perform(.observe) { (storage) async throws(SecureStorageError) in
-      try await storage.observable()
-        .observeForLibraryWithoutBlocking(query) { events.report($0, from: 0) }
-    }
-    let selection = decision.observers.addForLibrary { events.report($0, from: 1) }
-    if decision.state.withLock({ $0.generation }) != generation {
-      events.report(.interrupted, from: 1)
-    }
-    return StorageSubscription {
-      own.cancel()
-      selection.cancel()
-      observation.cancel()
-    }
-  }
-
-  private func perform<Result>(
-    _ operation: SecureStorageError.Operation, writing: Bool = false,
-    _ body: (any SecureStorage) async throws(SecureStorageError) -> Result
-  ) async throws(SecureStorageError) -> Result {
-    let selection =
-      try await writing ? selectionForWriting(for: operation) : selection(for: operation)
-    do throws(SecureStorageError) {
-      return try await body(selection.storage)
-    } catch {
-      var error = error
-      error.backendName = selection.description
-      throw error
-    }
   }
 }

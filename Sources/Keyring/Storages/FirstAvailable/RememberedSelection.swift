@@ -15,7 +15,7 @@ struct RememberedSelection: Equatable, Sendable {
 
   init(name: String, isForGood: Bool = false) { (self.name, self.isForGood) = (name, isForGood) }
 
-  /// Reads the text of a file, or returns `nil` if it isn't a selection.
+  /// Reads the text of a file, or returns `nil` for any other text.
   init?(_ text: String) {
     let lines = text.split(whereSeparator: \.isNewline)
     guard let name = lines.first, lines.count == 1 || lines.count == 2 && lines[1] == Self.mark

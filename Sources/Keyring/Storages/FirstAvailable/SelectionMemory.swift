@@ -5,9 +5,14 @@ internal import KeyringStorage
 
 /// A memory that keeps the selection of a ``FirstAvailableStorage`` from one run of a program to the next.
 ///
-/// It's a file with the name of the storage, and " 2" after it for the second storage of that name. With a
-/// second line `for good`, no other storage is checked.
-/// Operations fail if the file can't be read, and those that save or remove also if it can't be written.
+/// It's a file with the name of the storage, and " 2" after it for the second storage of that name. With a second line
+/// `for good`, no other storage is checked. Every operation has to read the file, and those that save or remove also
+/// have to write it. A failure ends the operation.
+///
+/// ```swift
+/// let memory = SelectionMemory.file(at: "/var/lib/example/selection")
+/// let storage = FirstAvailableStorage(storages, remembering: memory)
+/// ```
 public struct SelectionMemory: Sendable {
   private enum Place: Sendable {
     case nowhere
@@ -24,6 +29,10 @@ public struct SelectionMemory: Sendable {
 
   /// Remembers the selection in a file, for example next to the secrets of a service.
   ///
+  /// ```swift
+  /// let storage = FirstAvailableStorage(storages, remembering: .file(at: "/var/lib/example/selection"))
+  /// ```
+  ///
   /// - Parameter path: The absolute path of the file. The file and the directories that it's in are created.
   /// - Returns: The memory.
   public static func file(at path: String) -> SelectionMemory {
@@ -33,7 +42,7 @@ public struct SelectionMemory: Sendable {
   /// Remembers the selection of a program in `~/.local/state/swift-keyring`, as the [XDG Base Directory
   /// Specification](https://specifications.freedesktop.org/basedir-spec/latest/) has it.
   ///
-  /// Without a home, and in tests, nothing is remembered.
+  /// Tests, and users with no home, remember nothing.
   ///
   /// - Parameter name: The name of the program. The default is the name of the executable.
   /// - Returns: The memory.
@@ -46,8 +55,8 @@ public struct SelectionMemory: Sendable {
     SelectionMemory(place: .state(name))
   }
 
-  /// The path of the file, or `nil` if nothing is remembered.
-  public var path: String? {
+  /// The path of the file, or `nil`.
+  package var path: String? {
     switch place {
     case .nowhere: nil
     case .file(let path): path
@@ -106,7 +115,7 @@ public struct SelectionMemory: Sendable {
     }
   }
 
-  /// Returns the reason why a selection can't be remembered, if it's known without trying.
+  /// Returns the reason that is known to keep a selection from being remembered.
   func obstacle() -> SecureStorageError? {
     guard let path, let error = StateFile(path: path).obstacle() else { return nil }
     return failure(path, error, .diagnose)

@@ -13,7 +13,7 @@ enum UserDirectory {
   /// The directory for a program's own data.
   case data
 
-  /// Returns the path of a program's file, or `nil` if the user has no directory for it.
+  /// Returns the path of a program's file, or `nil` for a user with no directory for it.
   ///
   /// - Parameters:
   ///   - name: The name of the program.

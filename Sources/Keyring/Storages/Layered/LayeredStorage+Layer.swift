@@ -4,18 +4,26 @@ public import KeyringStorage
 
 extension LayeredStorage {
   /// A storage as a layer of a ``LayeredStorage``.
+  ///
+  /// ```swift
+  /// let layers: [LayeredStorage.Layer] = [.reading(fleet, isRequired: false), .writing(file)]
+  /// ```
   public struct Layer: Sendable {
     let storage: any SecureStorage
     let isWriting: Bool
-    /// Whether a read fails while the storage can't be reached.
+    /// Whether a read fails with a storage that is out of reach.
     let isRequired: Bool
 
     /// Returns a layer that is only read.
     ///
+    /// ```swift
+    /// let storage = LayeredStorage([.reading(fleet), .writing(file)])
+    /// ```
+    ///
     /// - Parameters:
     ///   - storage: The storage.
-    ///   - isRequired: If `true`, a read fails with the error of the storage while the storage can't be reached.
-    ///     If `false`, the read goes on with the next layer, which may have an older or another value.
+    ///   - isRequired: With `true`, a read fails as long as the storage is out of reach. With `false`, it goes on with
+    ///     the next layer, which may have an older or another value.
     /// - Returns: The layer.
     public static func reading(
       _ storage: any SecureStorage, isRequired: Bool = true
@@ -25,10 +33,14 @@ extension LayeredStorage {
 
     /// Returns the layer that is read and written.
     ///
+    /// ```swift
+    /// let storage = LayeredStorage([.reading(CredentialsDirectoryStorage(service: "app")), .writing(file)])
+    /// ```
+    ///
     /// - Parameters:
     ///   - storage: The storage.
-    ///   - isRequired: If `true`, a read fails with the error of the storage while the storage can't be reached.
-    ///     If `false`, the read goes on with the next layer, which may have an older or another value.
+    ///   - isRequired: With `true`, a read fails as long as the storage is out of reach. With `false`, it goes on with
+    ///     the next layer, which may have an older or another value.
     /// - Returns: The layer.
     public static func writing(
       _ storage: any SecureStorage, isRequired: Bool = true
@@ -36,14 +48,14 @@ extension LayeredStorage {
       Layer(storage: storage, isWriting: true, isRequired: isRequired)
     }
   }
-
-  /// The codes of the errors that say that a storage can't be reached.
-  static let unreachable: Set<SecureStorageError.Code> = [
-    .noSessionBus, .noProvider, .providerFailed, .connectionLost, .timedOut,
-  ]
 }
 
 extension LayeredStorage.Layer {
+  /// The codes of the errors that say that a storage can't be reached.
+  private static let unreachable: Set<SecureStorageError.Code> = [
+    .noSessionBus, .noProvider, .providerFailed, .connectionLost, .timedOut,
+  ]
+
   /// Whether the storage can change while the program runs, or reports changes anyway.
   var isObserved: Bool { !(storage is any ReadOnlyStorage) || storage is any ObservableStorage }
 
@@ -66,7 +78,7 @@ extension LayeredStorage.Layer {
   }
 
   private func isSkipped(after code: SecureStorageError.Code) -> Bool {
-    code == .noStorage || !isRequired && LayeredStorage.unreachable.contains(code)
+    code == .noStorage || !isRequired && Self.unreachable.contains(code)
   }
 
   /// A copy of the layer that is required.

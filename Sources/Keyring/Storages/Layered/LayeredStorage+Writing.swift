@@ -8,8 +8,8 @@ extension LayeredStorage {
   /// - Parameters:
   ///   - item: The key, and the parts to store under it.
   ///   - mode: The save mode. An item exists if any layer has it.
-  /// - Throws: `.readOnly` if there is no writing layer, or if a layer before it has the item; the errors of
-  ///   the writing layer; or the error of a layer that can't say whether it has the item.
+  /// - Throws: `.readOnly` for an item of a layer before the writing one, or with no writing layer; the errors of the
+  ///   writing layer; or the error of a layer that leaves open whether it has the item.
   public func saveWithoutBlocking(
     _ item: SecureItem, mode: SaveMode
   ) async throws(SecureStorageError) {
@@ -52,8 +52,8 @@ extension LayeredStorage {
   ///
   /// - Parameter query: The conditions for the items.
   /// - Returns: The number of items that were removed.
-  /// - Throws: `.readOnly` if there is no writing layer, or if another layer has such an item; the errors of
-  ///   the writing layer; or the error of a layer that can't say whether it has the items.
+  /// - Throws: `.readOnly` for an item of another layer, or with no writing layer; the errors of the writing layer; or
+  ///   the error of a layer that leaves open whether it has the items.
   public func removeItemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> Int {

@@ -5,9 +5,8 @@ public import KeyringStorage
 /// A storage that reads each item from the first of several storages that has it, and writes to one of
 /// them.
 ///
-/// The next layer is read if one doesn't have the item, or if it can't be reached and has `isRequired:
-/// false`. What you couldn't read back afterwards can't be saved or removed: the operation throws
-/// `.readOnly`, and names the layer.
+/// The next layer is read after one that lacks the item, or that is out of reach and has `isRequired: false`. A change
+/// that you couldn't read back afterwards throws `.readOnly`, and names the layer.
 ///
 /// ```swift
 /// SecureStorageDefaults.storage = LayeredStorage([
@@ -35,8 +34,8 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
 
   /// Creates a storage from layers.
   ///
-  /// - Parameter layers: The layers, in the order in which they're read. At most one of them is a writing
-  ///   layer. Without one, the storage is read-only.
+  /// - Parameter layers: The layers, in the order in which they're read. At most one of them is a writing layer. With
+  ///   none, the storage is read-only.
   public init(_ layers: [Layer]) {
     precondition(
       layers.count(where: \.isWriting) <= 1, "A LayeredStorage writes to only one layer.")
@@ -79,7 +78,7 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
 
   private static let mostAttempts = 100
 
-  /// Returns the items that no earlier layer hides, or `nil` if a layer has changed meanwhile.
+  /// Returns the items that no earlier layer hides, or `nil` after a change of a layer in the meantime.
   private func visibleItems(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> [SecureItem]? {
@@ -170,15 +169,14 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
 
   /// Calls a closure with every event of the layers, also if another layer hides the item.
   ///
-  /// Read the item after a change. Variables aren't observed, and neither is a layer that has no storage
-  /// (`.noStorage`) when the observation begins.
+  /// Read the item after a change. Left out are variables, and layers whose storage is missing (`.noStorage`) when the
+  /// observation begins.
   ///
   /// - Parameters:
   ///   - query: The items whose changes to report by key.
   ///   - observer: The closure to call.
   /// - Returns: A subscription that ends the observation, at the latest when it's released.
-  /// - Throws: `.notObservable` if a layer can't report changes, or another error if a layer can't be
-  ///   observed.
+  /// - Throws: `.notObservable` for a layer that is silent about changes, or another error of a layer.
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
@@ -204,7 +202,7 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
 }
 
 extension [SecureItem] {
-  /// Returns `true` if both have the same items, in any order, because items of the same time have none.
+  /// Returns `true` for the same items in any order, as items of the same time have none.
   fileprivate func areSame(as others: [SecureItem]) -> Bool {
     count == others.count
       && Dictionary(grouping: self, by: \.key) == Dictionary(grouping: others, by: \.key)

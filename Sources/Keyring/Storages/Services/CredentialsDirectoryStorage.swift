@@ -29,7 +29,11 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   private let observers: DirectoryObservers
   #endif
 
-  /// Creates a storage without reading anything yet.
+  /// Creates a storage, which reads at its first use.
+  ///
+  /// ```swift
+  /// let storage = CredentialsDirectoryStorage(service: "org.example.app", directory: "/run/secrets")
+  /// ```
   ///
   /// - Parameters:
   ///   - service: The service of the keys that the files stand for.
@@ -51,9 +55,8 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   ///
   /// - Parameter query: The items to find, and the details to return.
   /// - Returns: The matching items.
-  /// - Throws: `.noStorage` if there is no directory or nothing in it, `.accessDenied` if the program isn't
-  ///   allowed to read it, `.invalidArgument`, or `.undecodable` if the file of a credential doesn't contain
-  ///   one.
+  /// - Throws: `.noStorage` for a missing or empty directory, `.accessDenied` for one that the program may not read,
+  ///   `.undecodable` for the file of a credential with other content, or `.invalidArgument`.
   public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     try validate(query, for: .read)
     if Cancellation.isCurrentCancelled { throw error(.canceled, during: .read) }
@@ -70,7 +73,7 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   ///   - keys: The keys to look for.
   ///   - details: The details to return.
   /// - Returns: The items that were found, by key.
-  /// - Throws: The same errors as ``items(matching:)``.
+  /// - Throws: The errors of ``items(matching:)``.
   public func items(
     for keys: [ItemKey], details: ItemQuery.Details
   ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
@@ -85,7 +88,7 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
 
   /// Finds out whether there is a directory, and which files are in it.
   ///
-  /// The failure is `.noStorage` if there is no directory, or no file in it.
+  /// The failure is `.noStorage` for a missing or empty directory.
   public func diagnose(writing: Bool) -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: backendName)
     do throws(SecureStorageError) {
@@ -239,9 +242,9 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
 
 #if os(Linux)
 extension CredentialsDirectoryStorage: ObservableStorage {
-  /// `nil` while the directory is observed and the system reports its changes, and otherwise a minute.
+  /// `nil` for an observed directory whose changes the system reports, and a minute for others.
   ///
-  /// If the path is a link to a directory, the system doesn't report that it leads to another one.
+  /// The system is silent about a link to a directory that is made to lead to another one.
   public var cacheLifetime: Duration? {
     guard let path = try? path(), observers.seesEachChange(in: path) else { return .cacheLifetime }
     return nil
@@ -249,17 +252,16 @@ extension CredentialsDirectoryStorage: ObservableStorage {
 
   /// Calls a closure for every file that is added, replaced or removed.
   ///
-  /// A directory that is replaced as a whole, as by Kubernetes, is compared with its last version. While the
-  /// directory is gone or can't be read, the storage reports
-  /// ``/KeyringStorage/StorageEvent/interrupted``.
+  /// A directory that is replaced as a whole, as by Kubernetes, is compared with its last version. As long as the
+  /// directory is gone or unreadable, the storage reports ``/KeyringStorage/StorageEvent/interrupted``.
   ///
   /// - Parameters:
   ///   - query: The items whose changes to report. A query without a kind stands for passwords, and `nil` for
   ///     the keys of every kind that a file can have.
   ///   - observer: The closure to call.
   /// - Returns: The subscription.
-  /// - Throws: `.noStorage` if there is no directory or nothing in it, `.accessDenied` if the program isn't
-  ///   allowed to read it, or `.other` if the system can't watch more directories.
+  /// - Throws: `.noStorage` for a missing or empty directory, `.accessDenied` for one that the program may not read, or
+  ///   `.other` at the system's limit of watched directories.
   public func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageSubscription {

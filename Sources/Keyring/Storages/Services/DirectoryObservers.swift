@@ -19,7 +19,7 @@ final class DirectoryObservers: Sendable {
     !observers.list.isEmpty && Self.reportsChanges(path)
   }
 
-  /// The files of which observers were last notified, or `nil` if there are no observers.
+  /// The files of which observers were last notified, or `nil` with no observers.
   var files: [String: Int?]? { observers.list.isEmpty ? nil : known.withLock { $0?.files } }
 
   /// Returns `true` if the system reports each change in a directory.
@@ -108,7 +108,7 @@ final class DirectoryObservers: Sendable {
     [.password, .value, .credentials].compactMap { mapping.key(name, $0) }
   }
 
-  /// Looks for changes and notifies observers of them, or returns `false` if the files can't be read.
+  /// Looks for changes and notifies observers of them, or returns `false` for unreadable files.
   @discardableResult
   private func look(at path: String, _ isWatched: Bool? = nil) -> Bool {
     defer { observers.list.deliver() }

@@ -25,7 +25,11 @@ public struct EnvironmentStorage: ImmediateStorage, ReadOnlyStorage {
   private let mapping: ServiceKeyMapping
   private let prefix: String
 
-  /// Creates a storage without reading anything yet.
+  /// Creates a storage, which reads at its first use.
+  ///
+  /// ```swift
+  /// let storage = EnvironmentStorage(service: "org.example.app", prefix: "EXAMPLE_")
+  /// ```
   ///
   /// - Parameters:
   ///   - service: The service of the keys that the variables stand for.
@@ -42,8 +46,8 @@ public struct EnvironmentStorage: ImmediateStorage, ReadOnlyStorage {
   /// Returns the item of a key.
   ///
   /// - Parameter query: The item to find, and the details to return. It must name a key.
-  /// - Returns: The item, in an array that is empty if there is none.
-  /// - Throws: `.invalidArgument`, or `.undecodable` if the variable of a credential doesn't contain one.
+  /// - Returns: The item in an array, or an empty array.
+  /// - Throws: `.undecodable` for the variable of a credential with other content, or `.invalidArgument`.
   public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     try validate(query, for: .read)
     if Cancellation.isCurrentCancelled { throw error(.canceled, during: .read) }
@@ -73,7 +77,7 @@ public struct EnvironmentStorage: ImmediateStorage, ReadOnlyStorage {
 
   /// Finds out whether there is a variable whose name begins with the prefix.
   ///
-  /// The failure is `.noStorage` if there is no such variable.
+  /// With no such variable, the failure is `.noStorage`.
   public func diagnose(writing: Bool) -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: backendName)
     let names = EnvironmentVariable.names(withPrefix: prefix)

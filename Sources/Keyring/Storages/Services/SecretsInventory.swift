@@ -6,7 +6,7 @@ internal import KeyringStorage
 
 /// The files of a directory of secrets at one moment, without the secrets.
 struct SecretsInventory: Sendable {
-  /// The hashes of the files by name; `nil` if a file can't be read.
+  /// The hashes of the files by name; `nil` for an unreadable file.
   let files: [String: Int?]
   private let directory: FileIdentity
   private let hasVersions: Bool

@@ -5,9 +5,8 @@ internal import KeyringStorage
 
 /// The mapping between a program's keys and the names of the secrets that it was given.
 ///
-/// All names belong to one service, because a name has no room for it. Without a fixed service, the
-/// passwords of an account "me" at two services would be the same, and one service would be sent the
-/// password of the other.
+/// All names belong to one service, as a name has no room for it. Without a fixed service, the passwords of an account
+/// "me" at two services would be the same, and one service would be sent the password of the other.
 struct ServiceKeyMapping: Sendable {
   let service: String
   let accessGroup: String?

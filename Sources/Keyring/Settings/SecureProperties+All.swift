@@ -1,17 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringRuntime
 public import KeyringStorage
 
-// The asynchronous overloads never block the task's thread and end if the task is cancelled.
-
 extension SecureProperties {
-  /// Reads all properties without blocking the task's thread.
+  /// Reads all properties.
   ///
   /// Properties without their own storage are read together. On the Secret Service, one search for each of them is
   /// sent at the same time, and then one request for all secrets.
   ///
+  /// ```swift
+  /// let values = try properties.readAll()
+  /// let token = try values[settings.$authToken]
+  /// ```
+  ///
   /// - Returns: The values.
-  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
+  /// - Throws: `SecureStorageError` for the first failure. A value is decoded only when you ask for it, so its decoding
+  ///   errors are thrown then.
+  public func readAll() throws(SecureStorageError) -> SecureProperties.Values {
+    for member in members { member.noteRead() }
+    return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await readAll()
+    }
+  }
+
+  /// Reads all properties asynchronously.
+  ///
+  /// Properties without their own storage are read together. On the Secret Service, one search for each of them is
+  /// sent at the same time, and then one request for all secrets.
+  ///
+  /// ```swift
+  /// let values = try await properties.readAll()
+  /// let token = try values[settings.$authToken]
+  /// ```
+  ///
+  /// - Returns: The values.
+  /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task.
   public nonisolated(nonsending) func readAll() async throws(SecureStorageError)
     -> SecureProperties.Values
   {
@@ -20,12 +43,32 @@ extension SecureProperties {
     return values
   }
 
-  /// Removes all items without blocking the task's thread.
+  /// Removes all items.
   ///
-  /// If some items can't be removed, the others are removed nevertheless.
+  /// A failure to remove one item leaves the rest to be removed.
+  ///
+  /// ```swift
+  /// let outcome = try properties.removeAll()
+  /// print("removed \(outcome.count), left \(outcome.left)")
+  /// ```
   ///
   /// - Returns: The number of removed items, and what else the services and servers of the properties have.
-  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
+  /// - Throws: The first `SecureStorageError`, after trying to remove all items.
+  @discardableResult
+  public func removeAll() throws(SecureStorageError) -> BulkOutcome {
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await removeAll() }
+  }
+
+  /// Removes all items asynchronously.
+  ///
+  /// A failure to remove one item leaves the rest to be removed.
+  ///
+  /// ```swift
+  /// try await properties.removeAll()
+  /// ```
+  ///
+  /// - Returns: The number of removed items, and what else the services and servers of the properties have.
+  /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task.
   @discardableResult
   public nonisolated(nonsending) func removeAll() async throws(SecureStorageError) -> BulkOutcome {
     var count = 0
@@ -65,7 +108,31 @@ extension SecureProperties {
     return left.filter { seen.insert($0).inserted }
   }
 
-  /// Copies all items to another storage without blocking the task's thread.
+  /// Copies all items to another storage.
+  ///
+  /// The copies have the same keys, labels, and attributes. For a property that is `nil`, the other storage stays as it
+  /// is.
+  ///
+  /// ```swift
+  /// try properties.copy(to: SecretServiceStorage())
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - storage: The storage to copy the items to.
+  ///   - mode: The save mode for items that already exist there. With `.add`, copying stops at the first
+  ///     one.
+  /// - Returns: The number of copied items.
+  /// - Throws: `SecureStorageError` for the first failure. The items before it have been copied.
+  @discardableResult
+  public func copy(
+    to storage: any SecureStorage, mode: SaveMode = .addOrReplace
+  ) throws(SecureStorageError) -> Int {
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await copy(to: storage, mode: mode)
+    }
+  }
+
+  /// Copies all items to another storage asynchronously.
   ///
   /// The copies have the same keys, labels, and attributes.
   ///
@@ -74,7 +141,7 @@ extension SecureProperties {
   ///   - mode: The save mode for items that already exist there. With `.add`, copying stops at the first
   ///     one.
   /// - Returns: The number of copied items.
-  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
+  /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task.
   @discardableResult
   public nonisolated(nonsending) func copy(
     to storage: any SecureStorage, mode: SaveMode = .addOrReplace
