@@ -159,7 +159,7 @@ def storage(request):
     action, attributes = request["action"], request["attributes"]
     if action == "create":
         made = collection.create_item(
-            request["label"], attributes, base64.b64decode(request["secret"]), request["replaces"])
+            request["label"], attributes, base64.b64decode(request["secret"]), request["replaces"], request["type"])
         return {"items": [item(request["label"], attributes, b"", made.item_path)]}
     if action == "items":
         found = collection.search_items(attributes) if attributes else collection.get_all_items()

@@ -7,22 +7,6 @@ import Testing
 
 /// Asynchronous calls, and tasks that are canceled in the middle of a call.
 @Suite struct AsyncTests {
-  @Test(.inPrivateSession)
-  func `asynchronous calls do the same as synchronous ones`() async throws {
-    let storage = SecretServiceStorage(collection: Provider.current.fastestCollection)
-    let service = storage.service(PrivateSession.newService())
-    try await service.password("account").write("s3cret")
-    #expect(try await service.password("account").read() == "s3cret")
-    #expect(try await service.names() == ["account"])
-    let property = Password<String?>("account", service: service.service, storage: storage)
-    #expect(try await property.read() == "s3cret")
-    try await property.write("other")
-    #expect(try await property.exists())
-    #expect(try await service.removeAll().count == 1)
-    #expect(try await property.read() == nil)
-    #expect(try await !storage.isLocked())
-  }
-
   @Test(.inPrivateSession) func `many concurrent calls all succeed`() async throws {
     let storage = SecretServiceStorage(collection: Provider.current.fastestCollection)
     let service = PrivateSession.newService()

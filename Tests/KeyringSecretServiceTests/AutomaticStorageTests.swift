@@ -128,20 +128,6 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: Namespaces.areAllowed, "this machine doesn't allow mount namespaces"))
-  func `a user without libsecret types a passphrase`() throws {
-    let hiding = try Namespaces.withoutLibSecret(in: home).joined(separator: " ")
-    let app = try Program.inTerminal(
-      "\(hiding) env -i HOME=\(home) \(Program.path(of: "SecureSettings")) sign-in automatic")
-    for _ in 1...2 {
-      #expect(try app.read(until: ": ").isEmpty == false)
-      try app.writeLine("correct horse")
-    }
-    let (status, rest) = try app.finish()
-    #expect(status == 0, "\(String(decoding: rest, as: UTF8.self))")
-    #expect(FileManager.default.fileExists(atPath: file))
-  }
-
   @Test func `a program without a terminal says so`() throws {
     let app = Program.path(of: "SecureSettings")
     let (_, output) = try Program(

@@ -28,29 +28,9 @@ import Testing
     .tags(.unsanitized),
     arguments: StorageContract.allCases.filter { $0.requirement == .locking })
   func `each rule of the contract holds behind a cache when locked`(rule: StorageContract) throws {
-    let collection = try PasswordCollection()
-    let storage = SecretServiceStorage(
-      collection: .named(collection.label), interaction: .never)
-    let outcome = Result {
+    try PasswordCollection.whileThere { collection, storage in
       try rule.verify(storage.cached()) { _ in try collection.unlock() }
     }
-    try collection.delete()
-    try outcome.get()
-  }
-
-  @Test func `a second read sends nothing`() throws {
-    try storage.setPassword("s3cret", for: key)
-    let cached = storage.cached()
-    // The signals of the write above are still under way.
-    #expect(try cached.password(for: key) == "s3cret")
-    let isQuiet = try waitUntil {
-      _ = try cached.password(for: key)
-      let monitor = try BusMonitor()
-      for _ in 0..<10 { #expect(try cached.password(for: key) == "s3cret") }
-      return try monitor.finish().isEmpty
-    }
-    #expect(isQuiet)
-    try storage.remove(key)
   }
 
   @Test func `an observer reads through a new cache`() throws {
@@ -70,45 +50,6 @@ import Testing
     #expect(try found.withLock { $0 }?.get() == "s3cret")
     try storage.remove(key)
     _ = observation
-  }
-
-  @Test(arguments: [any OtherProgram].all)
-  func `writes of another program are seen`(program: any OtherProgram) throws {
-    let cached = storage.cached()
-    #expect(try cached.password(for: key) == nil)
-    try program.set("first", service: service, username: "account")
-    #expect(try waitUntil { try cached.password(for: key) == "first" })
-    try program.set("second", service: service, username: "account")
-    #expect(try waitUntil { try cached.password(for: key) == "second" })
-    try program.remove(service: service, username: "account")
-    #expect(try waitUntil { try cached.password(for: key) == nil })
-  }
-
-  // The test has no sanitizer, because it mostly waits for the other process.
-  @Test(.tags(.unsanitized)) func `writes of another process with this package are seen`() throws {
-    let cached = storage.cached()
-    #expect(try cached.password(for: key) == nil)
-    let worker = try Program.worker("change", service, "300")
-    // The numbers never decrease.
-    var last = 0
-    while last < 300 {
-      let found = try cached.password(for: key).flatMap { Int($0) } ?? 0
-      #expect(found >= last)
-      last = found
-    }
-    #expect(try worker.finish().status == 0)
-    #expect(try cached.password(for: key) == "300")
-    try cached.remove(key)
-  }
-
-  @Test func `writes of other storages in the process are seen at once`() throws {
-    let cached = storage.cached()
-    for number in 0..<50 {
-      try SecretServiceStorage().setPassword("\(number)", for: key)
-      #expect(try cached.password(for: key) == "\(number)")
-    }
-    try SecretServiceStorage().removeItems(matching: .service(service))
-    #expect(try cached.password(for: key) == nil)
   }
 
   /// Gives each thread keys of its own, and all threads the same cache.

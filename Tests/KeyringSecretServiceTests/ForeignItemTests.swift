@@ -48,7 +48,7 @@ import Testing
         case .credential:
           others.filter { $0["label"] == nil }
             + [pythons, ["username": "me", "folder": "inbox"], ["target": "default"]]
-        case .server: others + [["object": "team"], ["username": "me"], pythons]
+        case .server: others + [["object": "team"], ["port": "8443"], ["username": "me"], pythons]
         case .custom, .schema: others + [pythons, ["username": "me"], ["target": "default"]]
         }
       }
@@ -76,14 +76,6 @@ import Testing
 
   init() throws { theirs = try ForeignProgram.inSession.get() }
 
-  private func secret(_ key: ItemKey) throws -> String? {
-    try storage.item(for: key, details: .secret)?.secret?.text
-  }
-
-  private func save(_ text: String, _ key: ItemKey, _ mode: SaveMode = .addOrReplace) throws {
-    try storage.save(SecureItem(key: key, secret: Secret(text)), mode: mode)
-  }
-
   /// Expects that a key means no item, uses it for one of ours, and removes that.
   @Test(arguments: Case.all) func `an item that says more is another item`(`case`: Case) throws {
     let key = `case`.shape.key(name)
@@ -97,21 +89,21 @@ import Testing
     #expect(try storage.items(for: [key], details: .all).isEmpty)
     #expect(try storage.items(matching: .key(key)).isEmpty)
     #expect(try !storage.remove(key))
-    expectError(.itemNotFound) { try save("ours", key, .update) }
+    expectError(.itemNotFound) { try storage.save("ours", key, .update) }
     #expect(try storage[key, as: .secret].readOrStore { Secret("made") } == Secret("made"))
     #expect(try theirs.itemsByPath(attributes) == before)
 
     // Ours stands beside it from now on.
-    #expect(try secret(key) == "made")
-    expectError(.itemAlreadyExists) { try save("again", key, .add) }
+    #expect(try storage.text(of: key) == "made")
+    expectError(.itemAlreadyExists) { try storage.save("again", key, .add) }
     try storage.save(
       SecureItem(key: key, secret: Secret("ours"), label: "Ours", attributes: ["color": "red"]),
       mode: .update)
-    #expect(try secret(key) == "ours")
+    #expect(try storage.text(of: key) == "ours")
     #expect(try theirs.itemsByPath(attributes) == before)
     #expect(try storage.remove(key))
     #expect(try !storage.exists(key))
-    try save("added", key, .add)
+    try storage.save("added", key, .add)
     #expect(try storage.removeItems(matching: .key(key)) == 1)
     #expect(try theirs.itemsByPath(key.attributes) == before)
     try theirs.delete(path)
@@ -124,7 +116,7 @@ import Testing
     let observation = try storage.observe(.key(key), log.append)
     let path = try theirs.create("theirs", `case`.attributes(key))
     try theirs.setSecret("theirs again", of: path)
-    try save("ours", key)
+    try storage.save("ours", key)
     log.wait(for: .changed(.created(key)))
     try theirs.delete(path)
     #expect(try storage.remove(key))
@@ -219,7 +211,7 @@ import Testing
       SecureItem(key: key, secret: Secret("")), SecureItem(key: key, secret: Secret("5")),
     ] {
       try storage.save(change, mode: .addOrReplace)
-      if let secret = change.secret { #expect(try self.secret(key) == secret.text) }
+      if let secret = change.secret { #expect(try storage.text(of: key) == secret.text) }
       #expect(try others() == before)
     }
     #expect(try storage.remove(key))
@@ -230,14 +222,14 @@ import Testing
   /// A search with many results is replaced by one for our own items.
   @Test func `a removed password stays removed among many items`() throws {
     let key = ItemKey.password(service: name, account: "me")
-    try save("ours", key)
+    try storage.save("ours", key)
     try theirs.create("beside", key.attributes.merging(["application": "python-keyring"]) { $1 })
     for number in 0..<20 {
       try theirs.create("\(number)", key.attributes.merging(["folder": "\(number)"]) { $1 })
     }
-    #expect(try secret(key) == "ours")
+    #expect(try storage.text(of: key) == "ours")
     #expect(try storage.remove(key))
-    #expect(try secret(key) == nil)
+    #expect(try storage.text(of: key) == nil)
     #expect(try theirs.items(key.attributes).count { $0.text != "beside" } == 20)
     try theirs.deleteAll(key.attributes)
   }

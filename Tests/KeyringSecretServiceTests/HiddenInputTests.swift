@@ -56,6 +56,7 @@ import Testing
     arguments: [
       (SIGQUIT, nil), (SIGQUIT, "/bin/true"), (SIGSEGV, nil), (SIGSEGV, "/bin/true"),
       (SIGABRT, nil), (SIGUSR1, nil), (SIGUSR2, nil), (SIGALRM, nil), (SIGXCPU, nil), (40, nil),
+      (SIGTERM, nil), (SIGHUP, nil),
     ] as [(Int32, String?)])
   func `a signal that ends the program shows input again`(
     number: Int32, backtracer: String?

@@ -53,18 +53,6 @@ import Testing
     }
   }
 
-  /// Expects an error, because a list of the visible items would be mistaken for all of them.
-  @Test(arguments: Hiding.allCases)
-  func `locked items are not listed where some may be hidden`(hiding: Hiding) throws {
-    let storage = bus.storage()
-    try storage.setPassword("s3cret", for: StorageUse.key)
-    try service.hide(hiding)
-    try service.lock()
-    var query = ItemQuery.service("service")
-    query.allowsUnlocking = false
-    expectError(.locked) { _ = try storage.items(matching: query) }
-  }
-
   @Test(
     arguments: Hiding.allCases.filter { $0 != .collection },
     StorageUse.allCases.filter { $0 != .lock })
@@ -85,24 +73,28 @@ import Testing
         == (use == .add ? 2 : use == .remove ? 0 : 1))
   }
 
+  /// A list of the visible items would be mistaken for all of them.
   @Test(arguments: Hiding.allCases)
-  func `an absent item is not known while the collection is locked`(hiding: Hiding) throws {
+  func `nothing is absent or listed while the collection is locked`(hiding: Hiding) throws {
     let absent = ItemKey.password(service: "service", account: "absent")
     try StorageUse.save(bus.storage())
     try service.hide(hiding)
     try service.lock()
+    var query = ItemQuery.service("service")
+    query.allowsUnlocking = false
+    expectError(.locked) { _ = try bus.storage().items(matching: query) }
     let storage = bus.storage(.never)
     // In the second round, the storage could know the absence from the first.
     for _ in 0..<2 {
-      expectError(.locked) { _ = try storage.password(for: absent) }
-      expectError(.locked) { _ = try storage.exists(absent) }
-      expectError(.locked) { _ = try storage.items(for: [absent, StorageUse.key], details: .all) }
-      expectError(.locked) { _ = try storage.items(matching: .key(absent)) }
-      expectError(.locked) { _ = try storage.items(matching: .service("other")) }
-      expectError(.locked) { try storage.setPassword("s3cret", for: absent, mode: .add) }
-      expectError(.locked) { try storage.setPassword("s3cret", for: absent, mode: .update) }
-      expectError(.locked) { try storage.setPassword("s3cret", for: absent) }
-      expectError(.locked) { _ = try storage.remove(absent) }
+      for operation in [
+        { _ = try storage.password(for: absent) }, { _ = try storage.exists(absent) },
+        { _ = try storage.items(for: [absent, StorageUse.key], details: .all) },
+        { _ = try storage.items(matching: .key(absent)) },
+        { _ = try storage.items(matching: .service("other")) },
+        { try storage.setPassword("s3cret", for: absent, mode: .add) },
+        { try storage.setPassword("s3cret", for: absent, mode: .update) },
+        { try storage.setPassword("s3cret", for: absent) }, { _ = try storage.remove(absent) },
+      ] as [() throws -> Void] { expectError(.locked) { try operation() } }
     }
     try service.unlock()
     for _ in 0..<2 { #expect(try storage.password(for: absent) == nil) }
@@ -217,18 +209,6 @@ import Testing
     #expect(try service.takeCalls()["Unlock"] == nil)
   }
 
-  @Test(arguments: Hiding.allCases.filter { $0 != .collection })
-  func `adding to a locked collection replaces nothing`(hiding: Hiding) throws {
-    let storage = bus.storage()
-    try storage.setPassword("s3cret", for: StorageUse.key)
-    try service.hide(hiding)
-    try service.lock()
-    expectError(.itemAlreadyExists) {
-      try storage.setPassword("another", for: StorageUse.key, mode: .add)
-    }
-    #expect(try storage.password(for: StorageUse.key) == "s3cret")
-  }
-
   /// Adds a rival between the search and the creation, as while a user answers a question.
   @Test(arguments: [false, true])
   func `adding replaces no item that appears during the call`(isAsked: Bool) throws {
@@ -280,10 +260,16 @@ import Testing
 
   // MARK: - Secrets that never arrived
 
-  @Test func `a new item whose secret never arrived is absent`() throws {
+  /// Adds the item, whose secret never arrives.
+  private func addLostItem() throws -> SecretServiceStorage {
     let storage = bus.storage()
     try storage.setPassword("s3cret", for: StorageUse.key, mode: .add)
     try service.forgetLastSecret()
+    return storage
+  }
+
+  @Test func `a new item whose secret never arrived is absent`() throws {
+    let storage = try addLostItem()
     for _ in 0..<2 {
       #expect(try storage.password(for: StorageUse.key) == nil)
       #expect(try storage.items(matching: .service("service", details: .all)).isEmpty)
@@ -301,62 +287,62 @@ import Testing
   func `nothing is added if an item whose secret never arrived can not be removed`(
     fault: FakeService.Fault, code: SecureStorageError.Code
   ) throws {
-    let storage = bus.storage()
-    try storage.setPassword("s3cret", for: StorageUse.key, mode: .add)
-    try service.forgetLastSecret()
+    let storage = try addLostItem()
     try service.fault("Delete", fault)
     expectError(code) { try storage.setPassword("another", for: StorageUse.key, mode: .add) }
     #expect(try bus.search(["service": "service"]).count == 1)
   }
 
+  private static let old = Credential(login: "old", password: "pa55")
+  private static let new = Credential(login: "new", password: "word")
+
+  /// Returns the login that the tests replace.
+  private func account(in storage: SecretServiceStorage? = nil) -> StoredValue<Credential> {
+    (storage ?? bus.storage())[
+      .credentials(service: "service", label: "label"), as: .credential]
+  }
+
+  /// Replaces a login by one whose secret never arrives, as if the provider had died before the deletion.
+  private func writeLostLogin() throws {
+    try service.fault("Delete", .error("org.example.Error.Odd"))
+    try account().write(Self.new)
+    try service.reset()
+    try service.forgetLastSecret()
+  }
+
   @Test func `a login whose secret never arrived replaces nothing`() throws {
     // gnome-keyring writes secrets at once, so no old item has to stay until the next save.
     try service.takeName("org.gnome.keyring")
-    let storage = bus.storage()
-    let key = ItemKey.credentials(service: "service", label: "label")
-    let old = Credential(login: "old", password: "pa55")
-    try storage[key, as: .credential].write(old)
-    // The old item is still there, as if the provider had died before the deletion.
-    try service.fault("Delete", .error("org.example.Error.Odd"))
-    try storage[key, as: .credential].write(Credential(login: "new", password: "word"))
-    try service.reset()
-    try service.forgetLastSecret()
+    let (storage, account) = (bus.storage(), account())
+    try account.write(Self.old)
+    try writeLostLogin()
     for _ in 0..<2 {
-      #expect(try storage[key, as: .credential].read() == old)
+      #expect(try account.read() == Self.old)
       let items = try storage.items(matching: .service("service", details: .all))
       #expect(items.compactMap(\.secret?.text) == ["pa55"])
     }
     // The next login replaces the old one, not the one that never arrived.
     let next = Credential(login: "next", password: "next")
-    try storage[key, as: .credential].write(next)
-    #expect(try storage[key, as: .credential].read() == next)
+    try account.write(next)
+    #expect(try account.read() == next)
     #expect(try bus.search(["service": "service"]).count == 1)
-    try storage[key, as: .credential].write(old)
+    try account.write(Self.old)
     // A save of only the secret keeps the login that was read.
-    try storage.save(SecureItem(key: key, secret: Secret("pa55 2")), mode: .update)
-    #expect(
-      try storage[key, as: .credential].read() == Credential(login: "old", password: "pa55 2"))
+    try storage.save(SecureItem(key: account.key, secret: Secret("pa55 2")), mode: .update)
+    #expect(try account.read() == Credential(login: "old", password: "pa55 2"))
     #expect(try bus.search(["service": "service"]).count == 1)
   }
 
   /// Expects the complete item of another program while ours isn't complete.
   @Test func `a login whose secret never arrived hides no item of another program`() throws {
     try service.takeName("org.gnome.keyring")
-    let storage = bus.storage()
-    let key = ItemKey.credentials(service: "service", label: "label")
+    let account = account()
     try openSession(at: bus.address).createItem(
-      ["service": "service", "label": "label", "username": "old"], label: "Theirs", secret: "pa55",
-      replacing: true)
-    try service.fault("Delete", .error("org.example.Error.Odd"))
-    try storage[key, as: .credential].write(Credential(login: "new", password: "word"))
-    try service.reset()
-    try service.forgetLastSecret()
-    #expect(try storage[key, as: .credential].read() == Credential(login: "old", password: "pa55"))
-    expectError(.itemAlreadyExists) {
-      try storage[key, as: .credential].write(
-        Credential(login: "new", password: "word"), mode: .add)
-    }
-    #expect(try storage[key, as: .credential].read() == Credential(login: "old", password: "pa55"))
+      ["service": "service", "label": "label", "username": "old"], secret: "pa55", replacing: true)
+    try writeLostLogin()
+    #expect(try account.read() == Self.old)
+    expectError(.itemAlreadyExists) { try account.write(Self.new, mode: .add) }
+    #expect(try account.read() == Self.old)
   }
 
   @Test func `an item whose secret never arrived is neither updated nor listed`() throws {
@@ -391,60 +377,50 @@ import Testing
   func `a replaced item that can not be removed is no failure`(fault: FakeService.Fault) throws {
     try service.takeName("org.gnome.keyring")
     try service.takeName("org.gnome.keyring.SystemPrompter")
-    let storage = bus.storage(promptTimeout: .milliseconds(200))
-    let key = ItemKey.credentials(service: "service", label: "label")
-    try storage[key, as: .credential].write(Credential(login: "old", password: "pa55"))
+    let account = account(in: bus.storage(promptTimeout: .milliseconds(200)))
+    try account.write(Self.old)
     try service.fault("Delete", fault)
-    let new = Credential(login: "new", password: "word")
-    try storage[key, as: .credential].write(new)
-    #expect(try storage[key, as: .credential].read() == new)
+    try account.write(Self.new)
+    #expect(try account.read() == Self.new)
     try service.reset()
-    try storage[key, as: .credential].write(new)
+    try account.write(Self.new)
     #expect(try bus.search(["service": "service"]).count == 1)
   }
 
   @Test func `a user who declines the removal of a replaced item isn't asked again`() throws {
     try service.takeName("org.gnome.keyring")
     try service.takeName("org.gnome.keyring.SystemPrompter")
-    let storage = bus.storage()
-    let key = ItemKey.credentials(service: "service", label: "label")
-    try storage[key, as: .credential].write(Credential(login: "old", password: "pa55"))
+    try account().write(Self.old)
     // After a question, other items may have appeared.
     try service.fault("CreateItem", .prompt(.accept))
     try service.fault("Delete", .prompt(.dismiss))
     _ = try service.takeCalls()
-    let new = Credential(login: "new", password: "word")
-    try storage[key, as: .credential].write(new)
+    try account().write(Self.new)
     let calls = try service.takeCalls()
     #expect(calls["Delete"] == 1)
-    #expect(try storage[key, as: .credential].read() == new)
+    #expect(try account().read() == Self.new)
   }
 
   @Test func `a keyring that is locked after a save is no failure of the save`() throws {
-    let storage = bus.storage(.never)
-    let key = ItemKey.credentials(service: "service", label: "label")
-    try storage[key, as: .credential].write(Credential(login: "old", password: "pa55"))
+    let account = account(in: bus.storage(.never))
+    try account.write(Self.old)
     try service.lockAfterCreation()
-    let new = Credential(login: "new", password: "word")
-    try storage[key, as: .credential].write(new)
+    try account.write(Self.new)
     try service.unlock()
-    #expect(try storage[key, as: .credential].read() == new)
+    #expect(try account.read() == Self.new)
   }
 
   /// A keyring that is gone may not have kept the new value either.
   @Test func `a keyring that hangs or ends after a save is a failure`() throws {
     try service.takeName("org.gnome.keyring")
-    let storage = bus.storage()
-    let key = ItemKey.credentials(service: "service", label: "label")
-    try storage[key, as: .credential].write(Credential(login: "old", password: "pa55"))
+    try account().write(Self.old)
     try service.fault("Delete", .mute)
-    let impatient = bus.storage(serviceTimeout: .seconds(1))
     expectError(.timedOut) {
-      try impatient[key, as: .credential].write(Credential(login: "new", password: "word"))
+      try account(in: bus.storage(serviceTimeout: .seconds(1))).write(Self.new)
     }
     try service.fault("Delete", .leave)
     expectError(.connectionLost) {
-      try storage[key, as: .credential].write(Credential(login: "newer", password: "word"))
+      try account().write(Credential(login: "newer", password: "word"))
     }
   }
 
@@ -474,8 +450,7 @@ import Testing
     try service.takeName("org.gnome.keyring")
     let storage = bus.storage()
     for secret in ["first", "second"] {
-      try openSession(at: bus.address).createItem(
-        StorageUse.key.newAttributes, label: "Theirs", secret: secret, replacing: false)
+      try openSession(at: bus.address).createItem(StorageUse.key.newAttributes, secret: secret)
     }
     #expect(try storage.password(for: StorageUse.key) == "first")
     try storage.setPassword("third", for: StorageUse.key)
@@ -535,7 +510,7 @@ import Testing
     #expect(try storage.password(for: StorageUse.key) == "old")
     try service.makeSecondCollection(named: "first")
     try openSession(at: bus.address).createItem(
-      StorageUse.key.ownAttributes, label: "label", secret: "new", replacing: false,
+      StorageUse.key.ownAttributes, label: "label", secret: "new",
       in: ObjectPath("/org/freedesktop/secrets/collection/first"))
     #expect(try storage.password(for: StorageUse.key) == "new")
   }

@@ -98,35 +98,24 @@ struct KeePassXCTests {
 
   // MARK: - A locked database
 
-  @Test(arguments: Operation.allCases)
-  func `a locked database is an error if the user may not be asked`(operation: Operation) throws {
-    try withLockedDatabase { bus, keyring in
-      #expect(try operation.outcome(bus.storage(.never)) == "error locked")
-      try keyring.unlock()
-      try expectOnly("s3cret", bus)
-    }
-  }
+  /// The user of a locked database, who may not be asked, unlocks it, or declines.
+  enum Reaction: CaseIterable { case isNotAsked, unlocks, declines }
 
-  @Test(arguments: Operation.allCases)
-  func `an operation goes on after the user unlocks the database`(operation: Operation) throws {
-    let screen = try Screen()
-    try withLockedDatabase(screen) { bus, _ in
-      let user = try Screen.User(.unlock(), at: screen)
-      #expect(try operation.outcome(bus.storage()) == operation.outcomeWhenUnlocked)
-      try user.finish()
-      try expectOnly(operation.passwordAfterwards, bus)
-    }
-  }
-
-  @Test(arguments: Operation.allCases)
-  func `a user who declines loses nothing`(operation: Operation) throws {
-    let screen = try Screen()
+  @Test(arguments: Operation.allCases, Reaction.allCases)
+  func `an operation on a locked database goes on or loses nothing`(
+    operation: Operation, reaction: Reaction
+  ) throws {
+    let screen = reaction == .isNotAsked ? nil : try Screen()
     try withLockedDatabase(screen) { bus, keyring in
-      let user = try Screen.User(.leaveLocked, at: screen)
-      #expect(try operation.outcome(bus.storage()) == "error userCanceled")
-      try user.finish()
-      try keyring.unlock()
-      try expectOnly("s3cret", bus)
+      let isUnlocked = reaction == .unlocks
+      let user = try screen.map { try Screen.User(isUnlocked ? .unlock() : .leaveLocked, at: $0) }
+      let storage = bus.storage(reaction == .isNotAsked ? .never : .allowed)
+      let failure = reaction == .isNotAsked ? "error locked" : "error userCanceled"
+      let expected = isUnlocked ? operation.outcomeWhenUnlocked : failure
+      #expect(try operation.outcome(storage) == expected)
+      try user?.finish()
+      if !isUnlocked { try keyring.unlock() }
+      try expectOnly(isUnlocked ? operation.passwordAfterwards : "s3cret", bus)
     }
   }
 
@@ -139,10 +128,9 @@ struct KeePassXCTests {
       let source = InMemoryStorage()
       try source.setPassword("another", for: StorageUse.key)
       let user = interaction == .allowed ? try Screen.User(.unlock(), at: screen) : nil
-      let error = #expect(throws: SecureStorageError.self) {
+      expectError(user == nil ? .locked : .itemAlreadyExists) {
         try Migration(of: .service("service"), from: source, to: bus.storage(interaction)).move()
       }
-      #expect(error?.code == (user == nil ? .locked : .itemAlreadyExists))
       try user?.finish()
       if user == nil { try keyring.unlock() }
       try expectOnly("s3cret", bus)
@@ -246,11 +234,9 @@ struct KeePassXCTests {
   @Test func `a secret with a reference is refused with the reason`() throws {
     let storage = SecretServiceStorage()
     for secret in ["{REF:P@I:x}", "a{ref:u@o:b c}d"] {
-      let error = #expect(throws: SecureStorageError.self) {
+      expectError(.invalidArgument, argument: "secret", says: "{REF:") {
         try storage.setPassword(secret, for: StorageUse.key)
       }
-      #expect(error?.code == .invalidArgument && error?.argument == "secret")
-      #expect(error?.message.contains("{REF:") == true)
     }
     for secret in ["{REF:P@I:}", "{REF:P@I:x", "{REF:Z@I:x}", "{REF:"] {
       try storage.setPassword(secret, for: StorageUse.key)

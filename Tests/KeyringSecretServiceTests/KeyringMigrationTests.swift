@@ -70,29 +70,6 @@ import Testing
     #expect(try !keyring.exists(old) && !keyring.exists(new))
   }
 
-  @Test(.inPrivateSession) func `a migration continues after a lost answer`() throws {
-    let old = InMemoryStorage()
-    for number in 0..<3 {
-      try old.setPassword("\(number)", for: .password(service: service, account: "\(number)"))
-    }
-    for operation in [SecureStorageError.Operation.save, .read] {
-      let storage = FaultyStorage(keyring)
-      storage.failAfterCompletion(operation, with: .connectionLost, onCall: 2)
-      #expect(throws: SecureStorageError.self) {
-        try Migration(of: .service(service), from: old, to: storage).move()
-      }
-    }
-    let source = FaultyStorage(old)
-    source.fail(.remove, with: .locked, onCall: 2)
-    #expect(throws: SecureStorageError.self) {
-      try Migration(of: .service(service), from: source, to: keyring).move()
-    }
-    #expect(try Migration(of: .service(service), from: old, to: keyring).move().count == 2)
-    #expect(try keyring.service(service).names() == ["0", "1", "2"])
-    #expect(try keyring.items(matching: .service("swift-keyring probe")).isEmpty)
-    try keyring.service(service).removeAll()
-  }
-
   @Test(.inPrivateSession) func `the keyring is not migrated to itself`() throws {
     try keyring.service(service).password("account").write("s3cret")
     let same = SecretServiceStorage(collection: Provider.current.fastestCollection)
@@ -102,31 +79,6 @@ import Testing
     #expect(error?.argument == "destination")
     #expect(try keyring.service(service).password("account").read() == "s3cret")
     #expect(try keyring.service(service).removeAll().count == 1)
-  }
-
-  @Test(.inPrivateSession) func `settings take their secrets from a file`() async throws {
-    struct Settings {
-      @Password("AUTH_TOKEN") var authToken: String?
-      @SecureValue("SESSION") var session: [String: Int]?
-
-      init(_ service: String) {
-        _authToken = Password("AUTH_TOKEN", service: service)
-        _session = SecureValue("SESSION", service: service)
-      }
-    }
-    let path = FileManager.default.temporaryDirectory.path + "/" + service
-    try Data("A=1\nexport AUTH_TOKEN=\"s3cret\"\nSESSION={\"id\": 7}\n".utf8)
-      .write(to: URL(filePath: path))
-    let settings = Settings(service)
-    try await withSecureStorage(keyring) { () async throws in
-      let properties = try SecureProperties(of: settings)
-      #expect(try await properties.migrate(from: .environmentFile(path)) == 2)
-      #expect(settings.authToken == "s3cret")
-      #expect(settings.session == ["id": 7])
-      #expect(try await properties.removeAll().count == 2)
-    }
-    #expect(try Data(contentsOf: URL(filePath: path)) == Data("A=1\n".utf8))
-    try FileManager.default.removeItem(atPath: path)
   }
 }
 #endif

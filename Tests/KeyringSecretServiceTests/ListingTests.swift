@@ -41,21 +41,19 @@ import Testing
     try SecretTool.store("theirs", label: "Theirs", attributes, on: bus)
   }
 
-  @Test func `a list of keys reads only the attributes`() throws {
-    let items = try storage.items(matching: .service("service"))
-    #expect(Set(items.map(\.key)) == Set((0..<30).map(key)))
-    let calls = try service.takeCalls()
-    #expect(calls["GetAll"] == nil)
-    // Each item takes one call for its attributes. The collection takes one for its lock state.
-    #expect(calls["Get"] == 31)
-  }
-
-  @Test func `a list of secrets reads no metadata`() throws {
-    let items = try storage.items(matching: .service("service", details: .secret))
+  @Test(
+    arguments: [
+      // Each item takes one call for its attributes. The collection takes one for its lock state.
+      (ItemQuery.service("service"), ["Get": 31]),
+      (.service("service", details: .secret), [:]),
+    ])
+  func `a list reads no more than it's asked for`(query: ItemQuery, calls: [String: Int]) throws {
+    let items = try storage.items(matching: query)
+    #expect(items.count == 30 && Set(items.map(\.key)) == Set((0..<30).map(key)))
+    let taken = try service.takeCalls()
+    #expect(taken["GetAll"] == nil && calls.allSatisfy { taken[$0] == $1 })
+    guard query.details.contains(.secret) else { return }
     #expect(items.allSatisfy { $0.secret?.text == "s3cret \($0.key.attributes["username"] ?? "")" })
-    #expect(items.count == 30)
-    let calls = try service.takeCalls()
-    #expect(calls["GetAll"] == nil)
   }
 
   @Test func `conditions on metadata still apply`() throws {

@@ -20,20 +20,5 @@ import Testing
     #expect(items.map(\.secret) == Array(repeating: secret, count: 20))
     #expect(try storage.removeItems(matching: .service(service)) == 20)
   }
-
-  @Test func `more items than can travel side by side are read and removed`() throws {
-    let storage = SecretServiceStorage(collection: Provider.current.fastestCollection)
-    let service = PrivateSession.newService()
-    for number in 0..<150 {
-      try storage.setPassword(
-        "s3cret \(number)", for: .password(service: service, account: "\(number)"))
-    }
-    let items = try storage.items(matching: .service(service, details: .all))
-    #expect(items.count == 150)
-    #expect(
-      items.allSatisfy { $0.secret?.text == "s3cret \($0.key.attributes["username"] ?? "")" })
-    #expect(try storage.removeItems(matching: .service(service)) == 150)
-    #expect(try storage.items(matching: .service(service)).isEmpty)
-  }
 }
 #endif

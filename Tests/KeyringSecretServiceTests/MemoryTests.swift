@@ -179,7 +179,6 @@ private struct MemoryTrial {
     try await items()
     try await values()
     try await generating()
-    try await scopes()
     try await properties()
     try await migrations()
     try await decoding()
@@ -256,35 +255,31 @@ private struct MemoryTrial {
     } read: {
       try await storage.secret(for: password)
     }
-    try await expectNothingLeft(String.self) {
-      try storage.setPassword($0, for: password)
+    let internetPassword = ItemKey.internetPassword(server: server, account: "account")
+    for key in [password, internetPassword] { try await bothForms(of: storage[key]) }
+    try await bothForms(of: storage[credentials, as: .credential])
+    try await bothForms(of: storage[value, as: .value([UInt8].self)])
+    try await bothForms(of: storage[value, as: .value(Data.self)])
+    // The caller gets the password of the credential as text, if there is one.
+    try await expectNothingLeft(String.self) { text in
+      let credential = text.map { Credential(login: "ada", password: $0) }
+      try service.credential("label").write(credential)
     } read: {
-      try storage.password(for: password)
+      try service.credential("label").read()?.password
     }
-    try await expectNothingLeft(String.self) {
-      try await storage.setPassword($0, for: password)
+  }
+
+  /// Writes and reads a value by its handle, which properties, storages and services have in common.
+  private func bothForms<Value: CanaryCarrier>(of value: StoredValue<Value>) async throws {
+    try await expectNothingLeft(Value.self) {
+      try value.write($0)
     } read: {
-      try await storage.password(for: password)
+      try value.read()
     }
-    try await expectNothingLeft(Credential.self) {
-      try storage[credentials, as: .credential].write($0)
+    try await expectNothingLeft(Value.self) {
+      try await value.write($0)
     } read: {
-      try storage[credentials, as: .credential].read()
-    }
-    try await expectNothingLeft(Credential.self) {
-      try await storage[credentials, as: .credential].write($0)
-    } read: {
-      try await storage[credentials, as: .credential].read()
-    }
-    try await expectNothingLeft([UInt8].self) {
-      try storage[value, as: .value()].write($0)
-    } read: {
-      try storage[value, as: .value([UInt8].self)].read()
-    }
-    try await expectNothingLeft(Data.self) {
-      try await storage[value, as: .value()].write($0)
-    } read: {
-      try await storage[value, as: .value(Data.self)].read()
+      try await value.read()
     }
   }
 
@@ -316,38 +311,10 @@ private struct MemoryTrial {
     }
   }
 
-  private func scopes() async throws {
-    try await expectNothingLeft(String.self) {
-      try service.password("account").write($0)
-    } read: {
-      try service.password("account").read()
-    }
-    let internetPassword = ItemKey.internetPassword(server: server, account: "account")
-    try await expectNothingLeft(String.self) {
-      try await storage.setPassword($0, for: internetPassword)
-    } read: {
-      try await storage.password(for: internetPassword)
-    }
-    // The caller gets the password of the credential as text, if there is one.
-    try await expectNothingLeft(String.self) { text in
-      let credential = text.map { Credential(login: "ada", password: $0) }
-      try service.credential("label").write(credential)
-    } read: {
-      try service.credential("label").read()?.password
-    }
-    try await expectNothingLeft(Data.self) {
-      try service.value("account").write($0)
-    } read: {
-      try service.value("account", as: Data.self).read()
-    }
-  }
-
   private func properties() async throws {
     @Password("account", service: service.service, storage: storage) var password
     @Credentials("label", service: service.service, storage: storage) var credential
-    @InternetPassword(server: server, account: "account", storage: storage) var internetPassword
     @SecureValue("data", service: service.service, storage: storage) var data: Data?
-    @SecureValue("bytes", service: service.service, storage: storage) var bytes: [UInt8]?
 
     try await expectNothingLeft(String.self) {
       password = $0
@@ -359,30 +326,10 @@ private struct MemoryTrial {
     } read: {
       credential
     }
-    try await expectNothingLeft(String.self) {
-      internetPassword = $0
-    } read: {
-      internetPassword
-    }
     try await expectNothingLeft(Data.self) {
       data = $0
     } read: {
       data
-    }
-    try await expectNothingLeft([UInt8].self) {
-      bytes = $0
-    } read: {
-      bytes
-    }
-    try await expectNothingLeft(String.self) {
-      try await $password.write($0)
-    } read: {
-      try await $password.read()
-    }
-    try await expectNothingLeft(Credential.self) {
-      try await $credential.write($0)
-    } read: {
-      try await $credential.read()
     }
   }
 

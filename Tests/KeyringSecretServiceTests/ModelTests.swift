@@ -12,23 +12,16 @@ import Testing
   .only(on: .gnomeKeyring, "locks and unlocks a collection as only gnome-keyring's own tools can"))
 struct ModelTests {
   @Test func `the keyring agrees with a storage in memory`() throws {
-    let collection = try PasswordCollection()
-    let outcome = Result { try run(collection) }
-    try collection.delete()
-    try outcome.get()
-  }
-
-  private func run(_ collection: PasswordCollection) throws {
-    let keyring = SecretServiceStorage(
-      collection: .named(collection.label), interaction: .never)
-    var run = ModelRun()
-    try run.expectAgreement { random in
-      if random.oneIn(40) {
-        // The keyring has only the content of its file then.
-        try keyring.lock()
-        try collection.unlock()
+    try PasswordCollection.whileThere { collection, keyring in
+      var run = ModelRun()
+      try run.expectAgreement { random in
+        if random.oneIn(40) {
+          // The keyring has only the content of its file then.
+          try keyring.lock()
+          try collection.unlock()
+        }
+        return keyring
       }
-      return keyring
     }
   }
 }

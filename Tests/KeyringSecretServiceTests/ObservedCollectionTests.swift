@@ -255,5 +255,20 @@ final class ObservedCollectionTests {
     update(try signals([]), [try item(0).path: try item(0)])
     #expect(events.last == .changed(.replaced(keys[0])))
   }
+
+  /// The items may have been listed before the second signal. Until the first reading ends, the path isn't known.
+  @Test(arguments: [true, false])
+  func `a collection that comes or goes while it is read is read again`(isFirst: Bool) throws {
+    let state = ObservedCollection.State(path: path, isLocked: false, items: [:])
+    if !isFirst {
+      try read([])
+      #expect(!observed.needsItems(state))
+      observed.collectionMayHaveChanged(path, isThere: false)
+    }
+    try read([]) { observed.collectionMayHaveChanged(path, isThere: false) }
+    #expect(observed.needsReading && observed.needsItems(state))
+    try read([])
+    #expect(!observed.needsItems(state))
+  }
 }
 #endif

@@ -43,39 +43,7 @@ import Testing
     }
   }
 
-  @Test func `a migrated text of several lines survives a restart`() throws {
-    let (old, new) = (InMemoryStorage(), bus.storage())
-    let key = ItemKey.password(service: "service", account: "account")
-    try old.setPassword(Self.pem, for: key)
-    try SecretTool.store("theirs", label: "Theirs", ["theirs": "yes"], on: bus)
-    #expect(try Migration(of: [key], from: old, to: new).move().count == 1)
-    try keyring.kill()
-    try keyring.start()
-    #expect(try new.password(for: key) == Self.pem)
-    #expect(try SecretTool.lookup(["theirs": "yes"], on: bus) == "theirs")
-  }
-
   #if EncryptedFile
-  /// The key of a file is made for it, or was stored by the app, which may use any text.
-  @Test(arguments: [nil, pem])
-  func `a file opens after a restart of the keyring that has its key`(text: String?) throws {
-    let key = ItemKey.password(service: "service", account: "key of the file")
-    if let text { try bus.storage().setPassword(text, for: key) }
-    let path = keyring.home + "/secrets"
-    let value = ItemKey.password(service: "service", account: "account")
-    func file() -> EncryptedFileStorage {
-      EncryptedFileStorage(at: path, key: .storage(bus.storage(), key: key))
-    }
-    try file().setPassword("s3cret", for: value)
-    let made = try bus.storage().secret(for: key)
-    for password in ["s3cret", "new"] {
-      try keyring.kill()
-      try keyring.start()
-      #expect(try bus.storage().secret(for: key) == made)
-      #expect(try file().password(for: value) == password)
-      try file().setPassword("new", for: value)
-    }
-  }
   #endif
 
   @Test func `another program's item never gets a text that its file would change`() throws {
@@ -85,11 +53,9 @@ import Testing
     let key = ItemKey.password(service: "service", account: "account")
     for attributes in [nil, ["comment": "new"]] {
       let item = SecureItem(key: key, secret: Secret(Self.pem), attributes: attributes)
-      let error = #expect(throws: SecureStorageError.self) {
+      let error = expectError(.invalidArgument, argument: "secret", says: "\"Theirs\"") {
         try storage.save(item, mode: .addOrReplace)
       }
-      #expect(error?.code == .invalidArgument && error?.argument == "secret")
-      #expect(error?.message.contains("\"Theirs\"") == true)
       #expect(error?.recoverySuggestion?.contains("password") == true)
       #expect(try SecretTool.lookup(theirs, on: bus) == "theirs")
     }
@@ -108,9 +74,7 @@ import Testing
     #expect(try bus.storedSecret(of: item) == Secret(Self.pem).binaryForm)
     #expect(try storage.item(for: key)?.attributes == [:])
     for theirs in ["theirs", "a\nb"] {
-      let session = try openSession(at: bus.address)
-      let message = MethodCall.setSecret(try #require(session.encode(Secret(theirs))), of: item)
-      _ = try session.send([message], until: Deadline(after: .seconds(25)))[0].get()
+      try openSession(at: bus.address).setSecret(theirs, of: item)
       #expect(try storage.password(for: key) == theirs)
     }
     try storage.setPassword("two", for: key)
@@ -161,9 +125,7 @@ import Testing
 @Suite(.inPrivateSession, .only(on: .gnomeKeyring, "is about the files of gnome-keyring"))
 struct CollectionFileTests {
   @Test func `the form of a text follows the collection's password`() throws {
-    let collection = try PasswordCollection()
-    let storage = SecretServiceStorage(collection: .named(collection.label), interaction: .never)
-    let outcome = Result {
+    try PasswordCollection.whileThere { collection, storage in
       let service = PrivateSession.newService()
       var password = PasswordCollection.password
       for (number, new) in ["", "another", ""].enumerated() {
@@ -181,8 +143,6 @@ struct CollectionFileTests {
         password = new
       }
     }
-    try collection.delete()
-    try outcome.get()
   }
 
   @Test func `a text file keeps all but a few texts`() {
@@ -322,8 +282,7 @@ extension PrivateBus {
   /// Returns the secret of an item as another program reads it.
   fileprivate func storedSecret(of item: ObjectPath) throws -> Secret {
     let session = try openSession(at: address)
-    let answer = try session.send(
-      [.getSecrets([item], session: session.path)], until: Deadline(after: .seconds(25)))[0].get()
+    let answer = try session.ask(.getSecrets([item], session: session.path))
     let entry = try #require(answer.child(0).children.first)
     return try #require(session.decode(entry.child(1)))
   }

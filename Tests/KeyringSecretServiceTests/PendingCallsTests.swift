@@ -190,7 +190,7 @@ import Testing
     for number in 1...2 {
       try openSession(at: bus.address).createItem(
         key.attributes.merging(["comment": "\(number)"]) { $1 }, label: "Item \(number)",
-        secret: "theirs", replacing: false)
+        secret: "theirs")
     }
   }
 
@@ -253,10 +253,6 @@ import Testing
       #expect(password == "s3cret")
     }
   }
-}
-
-private final class Counter: Sendable {
-  let value = Atomic(0)
 }
 
 /// Returns the number of threads that the process has.

@@ -14,15 +14,11 @@ struct PromptTests {
   private func withLockedCollection(
     _ body: (_ storage: SecretServiceStorage, _ label: String) throws -> Void
   ) throws {
-    let collection = try PasswordCollection()
-    let storage = SecretServiceStorage(collection: .named(collection.label))
-    let outcome = Result {
+    try PasswordCollection.whileThere(for: .allowed) { collection, storage in
       try storage.setPassword("s3cret", for: .password(service: "service", account: "account"))
       try storage.lock()
       try body(storage, collection.label)
     }
-    try collection.delete()
-    try outcome.get()
   }
 
   private func password(_ storage: SecretServiceStorage) throws -> String? {
@@ -34,6 +30,8 @@ struct PromptTests {
       let prompter = try Prompter(.password(PasswordCollection.password))
       #expect(try password(storage) == "s3cret")
       #expect(try !storage.isLocked())
+      // Nobody is asked again.
+      try storage.unlock()
       #expect(try password(storage) == "s3cret")
       #expect(try prompter.finish() == 1)
     }
@@ -111,16 +109,6 @@ struct PromptTests {
     }
   }
 
-  @Test func `no prompt is shown if interaction is not allowed`() throws {
-    try withLockedCollection { storage, label in
-      let prompter = try Prompter(.password(PasswordCollection.password))
-      let silent = SecretServiceStorage(collection: .named(label), interaction: .never)
-      expectError(.locked) { try password(silent) }
-      #expect(throws: SecureStorageError.self) { try silent.unlock() }
-      #expect(try prompter.finish() == 0)
-    }
-  }
-
   @Test(arguments: [StorageContract.collectionsAreApart])
   func `collections keep the contract if the prompts are confirmed`(rule: StorageContract) throws {
     try Prompter.agreeing { try rule.verify(SecretServiceStorage()) }
@@ -129,17 +117,15 @@ struct PromptTests {
   @Test func `no collection is created if the prompt is dismissed`() throws {
     let label = PrivateSession.newService()
     let prompter = try Prompter(.dismiss)
-    let error = #expect(throws: SecureStorageError.self) {
+    let error = expectError(.userCanceled) {
       try SecretServiceStorage().createCollection(labeled: label)
     }
-    #expect(error?.code == .userCanceled)
     #expect(error?.operation == .createCollection)
     _ = try prompter.finish()
     #expect(try !SecretServiceStorage().collections().contains { $0.label == label })
-    let silent = #expect(throws: SecureStorageError.self) {
+    expectError(.locked) {
       try SecretServiceStorage(interaction: .never).createCollection(labeled: label)
     }
-    #expect(silent?.code == .locked)
   }
 
   @Test func `cancellation gives up a prompt and leaves the keyring alive`() async throws {
@@ -159,16 +145,6 @@ struct PromptTests {
     #expect(endedInTime)
     #expect(try await storage.isLocked())
     try collection.delete()
-  }
-
-  @Test func `unlocking asks only while the collection is locked`() throws {
-    try withLockedCollection { storage, _ in
-      let prompter = try Prompter(.password(PasswordCollection.password))
-      try storage.unlock()
-      #expect(try !storage.isLocked())
-      try storage.unlock()
-      #expect(try prompter.finish() == 1)
-    }
   }
 }
 #endif

@@ -32,7 +32,7 @@ struct ProvidersAttributesTests {
       "service": "service", "username": "account", "xdg:content-type": "text/plain",
     ]
     try openSession(at: bus.address)
-      .createItem(attributes, label: "theirs", secret: "s3cret", replacing: false)
+      .createItem(attributes, label: "theirs", secret: "s3cret")
     let key = ItemKey.password(service: "service", account: "account")
     let item = try bus.storage().items(matching: .key(key, details: .all)).first
     #expect(item?.secret == Secret("s3cret"))
@@ -43,10 +43,9 @@ struct ProvidersAttributesTests {
     if isKnown {
       try bus.storage().save(new, mode: .add)
     } else {
-      let error = #expect(throws: SecureStorageError.self) {
+      expectError(.invalidArgument, argument: "attributes") {
         try bus.storage().save(new, mode: .add)
       }
-      #expect(error?.code == .invalidArgument && error?.argument == "attributes")
     }
   }
 
@@ -59,14 +58,12 @@ struct ProvidersAttributesTests {
     let key = ItemKey.password(service: "service", account: "account")
     // Another program has set the attribute.
     try openSession(at: bus.address).createItem(
-      key.ownAttributes.merging(["type": "map"]) { $1 }, label: "ours", secret: "s3cret",
-      replacing: false)
+      key.ownAttributes.merging(["type": "map"]) { $1 }, label: "ours", secret: "s3cret")
     try storage.setPassword("new", for: key)
     let item = SecureItem(key: key, secret: Secret("newer"), attributes: ["color": "red"])
-    let error = #expect(throws: SecureStorageError.self) {
+    expectError(.invalidArgument, argument: "attributes") {
       try storage.save(item, mode: .addOrReplace)
     }
-    #expect(error?.code == .invalidArgument && error?.argument == "attributes")
     #expect(try storage.password(for: key) == "new")
   }
 }

@@ -50,6 +50,9 @@ import Testing
         program: "git-credential-manager", names: ["service", "account"],
         schema: .init(name: "com.microsoft.GitCredentialManager", matchesName: false)),
       Shape(
+        program: "git up to 2.46", names: ["server", "user", "protocol"], schema: .network,
+        kind: .internetPassword),
+      Shape(
         program: "git from 2.47", names: ["server", "user", "protocol"],
         schema: .init(name: "org.git.Password", matchesName: false), kind: .internetPassword),
       Shape(
@@ -68,14 +71,6 @@ import Testing
 
   init() throws { old = try ForeignProgram.inSession.get() }
 
-  private func secret(_ key: ItemKey) throws -> String? {
-    try storage.item(for: key, details: .secret)?.secret?.text
-  }
-
-  private func save(_ text: String, _ key: ItemKey, _ mode: SaveMode = .addOrReplace) throws {
-    try storage.save(SecureItem(key: key, secret: Secret(text)), mode: mode)
-  }
-
   /// The steps of a release that is rolled back and released again.
   ///
   /// | step | the old version | this package |
@@ -92,15 +87,15 @@ import Testing
     let (attributes, key) = (shape.attributes(name), shape.key(name))
     try old.store("1", label: "Old", attributes, shape.schema)
     var items = try old.items(attributes)
-    #expect(try secret(key) == "1")
+    #expect(try storage.text(of: key) == "1")
     let listed = try storage.items(matching: ItemQuery(attributes: attributes, details: .all))
     // Git's password is that of a property, which names no schema.
     #expect(listed.map(\.key) == [shape.isForeign ? key : key.with(schema: nil)])
     #expect(listed.map(\.isForeign) == [shape.isForeign])
     #expect(listed.first?.label == "Old" && listed.first?.attributes == [:])
-    expectError(.itemAlreadyExists) { try save("2", key, .add) }
+    expectError(.itemAlreadyExists) { try storage.save("2", key, .add) }
 
-    try save("2", key)
+    try storage.save("2", key)
     items[0].secret = Data("2".utf8)
     #expect(try old.items(attributes) == items)
     #expect(try old.lookup(attributes, shape.schema) == "2")
@@ -108,26 +103,26 @@ import Testing
     try old.store("3", label: "Old", attributes, shape.schema)
     items[0].secret = Data("3".utf8)
     #expect(try old.items(attributes) == items)
-    #expect(try secret(key) == "3")
+    #expect(try storage.text(of: key) == "3")
 
     #expect(try storage.remove(key))
     #expect(try old.lookup(attributes, shape.schema) == nil)
     #expect(try old.items(attributes).isEmpty)
 
-    try save("5", key, .add)
+    try storage.save("5", key, .add)
     #expect(try old.lookup(attributes, shape.schema) == "5")
     #expect(try old.search(attributes, shape.schema) == ["5"])
     try storage.save(SecureItem(key: key, attributes: ["color": "red"]), mode: .update)
-    try save("6", key)
+    try storage.save("6", key)
     #expect(try old.search(attributes, shape.schema) == ["6"])
     #expect(try old.items(attributes).map(\.text) == ["6"])
 
     try old.store("7", attributes, shape.schema)
     #expect(try old.items(attributes).map(\.text) == ["7"])
-    #expect(try secret(key) == "7")
+    #expect(try storage.text(of: key) == "7")
     try old.clear(attributes, shape.schema)
     #expect(try old.lookup(attributes, shape.schema) == nil)
-    #expect(try secret(key) == nil)
+    #expect(try storage.text(of: key) == nil)
     #expect(try old.items(attributes).isEmpty)
   }
 
@@ -139,13 +134,13 @@ import Testing
     }
     try old.store("theirs", attributes, shape.schema)
     for key in keys.dropFirst() {
-      #expect(try secret(key) == nil)
+      #expect(try storage.text(of: key) == nil)
       #expect(try !storage.remove(key))
-      try save("\(key)", key, .add)
+      try storage.save("\(key)", key, .add)
     }
-    #expect(try secret(keys[0]) == "theirs")
-    try save("ours", keys[0])
-    for key in keys.dropFirst() { #expect(try secret(key) == "\(key)") }
+    #expect(try storage.text(of: keys[0]) == "theirs")
+    try storage.save("ours", keys[0])
+    for key in keys.dropFirst() { #expect(try storage.text(of: key) == "\(key)") }
     let listed = try storage.items(matching: ItemQuery(attributes: attributes)).map(\.key)
     #expect(listed.count == keys.count && Set(listed) == Set(keys))
     if shape.schema.matchesName {
@@ -162,10 +157,10 @@ import Testing
     let (attributes, key) = (shape.attributes(name), shape.key(name))
     try old.store("of the schema", attributes, shape.schema)
     let without = try old.create("without", attributes)
-    #expect(try secret(key) == "of the schema")
-    try save("ours", key)
+    #expect(try storage.text(of: key) == "of the schema")
+    try storage.save("ours", key)
     #expect(try old.lookup(attributes, shape.schema) == "ours")
-    #expect(try secret(ItemKey(kind: .password, attributes: attributes)) == "without")
+    #expect(try storage.text(of: ItemKey(kind: .password, attributes: attributes)) == "without")
     #expect(try storage.remove(key))
     #expect(try old.itemsByPath(attributes)[without]?.text == "without")
     try old.deleteAll(attributes)

@@ -32,14 +32,9 @@ import Testing
     .only(on: .gnomeKeyring, "makes a collection as only gnome-keyring's own tools can"),
     arguments: ofOneCollection)
   func `a named collection keeps the contract`(rule: StorageContract) throws {
-    let collection = try PasswordCollection()
-    let storage = SecretServiceStorage(
-      collection: .named(collection.label), interaction: .never)
-    let outcome = Result {
+    try PasswordCollection.whileThere { collection, storage in
       try KnownLimitation.verify(rule) { try rule.verify(storage) { _ in try collection.unlock() } }
     }
-    try collection.delete()
-    try outcome.get()
   }
 
   @Test(

@@ -19,7 +19,7 @@ import Testing
     var shape = Parts.password
 
     enum Parts {
-      case password, credential, server, empty
+      case password, credential, server, repository, empty
 
       func key(_ name: String) -> ItemKey {
         switch self {
@@ -27,6 +27,10 @@ import Testing
         case .credential: .credentials(service: name, label: "me")
         case .server:
           .internetPassword(server: InternetServer(name, protocol: .https), account: "me")
+        case .repository:
+          .internetPassword(
+            server: InternetServer(name, port: 8443, path: "team/repo.git", protocol: .https),
+            account: "me")
         case .empty:
           ItemKey(kind: .password, attributes: ["service": name, "username": ""])
         }
@@ -83,6 +87,9 @@ import Testing
       Shape(
         program: "git from 2.47", extras: [:], searched: nil,
         schema: .init(name: "org.git.Password", matchesName: false), shape: .server),
+      Shape(
+        program: "git, of a repository", extras: [:], searched: nil, schema: .network,
+        shape: .repository),
       Shape(program: "secret-tool", extras: [:], searched: nil, shape: .server),
     ]
   }
@@ -93,14 +100,6 @@ import Testing
 
   init() throws { theirs = try ForeignProgram.inSession.get() }
 
-  private func save(_ text: String, _ key: ItemKey, _ mode: SaveMode = .addOrReplace) throws {
-    try storage.save(SecureItem(key: key, secret: Secret(text)), mode: mode)
-  }
-
-  private func secret(_ key: ItemKey) throws -> String? {
-    try storage.item(for: key, details: .secret)?.secret?.text
-  }
-
   @Test(arguments: Shape.all)
   func `an item that a key means is read, changed in place and removed`(shape: Shape) throws {
     let key = shape.shape.key(name)
@@ -108,21 +107,21 @@ import Testing
     try theirs.store("theirs", attributes, shape.schema)
     var expected = try theirs.items(key.attributes)
     #expect(expected.count == 1)
-    #expect(try secret(key) == "theirs")
+    #expect(try storage.text(of: key) == "theirs")
     #expect(try storage.exists(key))
     let listed = try storage.items(matching: ItemQuery(attributes: key.attributes))
     #expect(listed.map(\.key.attributes) == [key.attributes])
     #expect(listed.map(\.isForeign) == [false])
-    expectError(.itemAlreadyExists) { try save("ours", key, .add) }
+    expectError(.itemAlreadyExists) { try storage.save("ours", key, .add) }
 
-    try save("ours", key)
+    try storage.save("ours", key)
     expected[0].secret = Data("ours".utf8)
     #expect(try theirs.items(key.attributes) == expected)
     #expect(try theirs.search(shape.search(key), shape.schema) == ["ours"])
 
     try theirs.store("theirs again", attributes, shape.schema)
     #expect(try theirs.items(key.attributes).map(\.text) == ["theirs again"])
-    #expect(try secret(key) == "theirs again")
+    #expect(try storage.text(of: key) == "theirs again")
     #expect(try storage.remove(key))
     #expect(try theirs.lookup(shape.search(key), shape.schema) == nil)
     #expect(try theirs.items(key.attributes).isEmpty)
@@ -145,7 +144,7 @@ import Testing
 
     // The program still finds it, and what we store there.
     #expect(try theirs.lookup(shape.search(key), shape.schema) == "theirs")
-    try save("ours", key)
+    try storage.save("ours", key)
     #expect(try theirs.search(shape.search(key), shape.schema) == ["ours"])
     #expect(try theirs.items(key.attributes).count == 1)
     // Its own next item takes the place of this one, or is removed with it.
@@ -166,13 +165,13 @@ import Testing
       var attributes = shape.attributes(key)
       attributes["xdg:schema"] = shape.schema.name
       try theirs.create("beside", attributes)
-      #expect(try secret(key) == "ours")
+      #expect(try storage.text(of: key) == "ours")
       #expect(try storage.items(for: [key], details: .secret)[key]?.secret?.text == "ours")
       let listed = try storage.items(
         matching: ItemQuery(attributes: key.attributes, details: .secret))
       #expect(listed.map(\.secret?.text) == ["ours"])
       if !removes {
-        try save("ours again", key)
+        try storage.save("ours again", key)
         #expect(try theirs.items(key.attributes).map(\.text) == ["ours again"])
       }
       #expect(try storage.remove(key))

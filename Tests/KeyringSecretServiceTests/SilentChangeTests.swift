@@ -187,9 +187,7 @@ import Testing
 
   /// Sets a secret as a program without this package does.
   private func overwrite(_ item: ObjectPath, _ text: String) throws {
-    let session = try openSession(at: bus.address)
-    let message = MethodCall.setSecret(try #require(session.encode(Secret(text))), of: item)
-    _ = try session.send([message], until: Deadline(after: .seconds(25)))[0].get()
+    try openSession(at: bus.address).setSecret(text, of: item)
   }
 
   private func connection() throws -> BusConnection {

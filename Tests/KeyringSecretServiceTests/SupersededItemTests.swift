@@ -29,8 +29,7 @@ import Testing
     try storage.save(item("old"), mode: .addOrReplace)
     // Some providers replace the item that was changed last. Their times are in whole seconds.
     Thread.sleep(until: Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.up)))
-    try openSession().createItem(
-      value.newAttributes, label: "newer", secret: "theirs", replacing: false)
+    try openSession().createItem(value.newAttributes, label: "newer", secret: "theirs")
     try storage.save(item("ours"), mode: .addOrReplace)
     let found = try SecretServiceStorage().items(matching: .key(value, details: .all))
     #expect(found.map(\.secret?.text) == ["ours"])

@@ -121,30 +121,6 @@ import Testing
     #expect(text.contains("s3cret") && !text.contains("half"), "\(text)")
   }
 
-  /// A signal ends the program in the middle of the question.
-  @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-  func `a program that is ended restores the terminal`(number: Int32) throws {
-    try makeLockedCollection()
-    let program = try Program.inTerminal(
-      """
-      bash -c 'trap : INT HUP; stty -g; bash -c "echo process \\$\\$ .; exec \(worker("read"))"; \
-      echo status $?; stty -g'
-      """)
-    var text = try program.read(until: " .")
-    let process = try #require(pid_t(text.split(separator: " ").dropLast().last ?? ""))
-    text += try program.read(until: Self.question)
-    if number == SIGINT {
-      try program.write("half a pa\u{3}")
-    } else {
-      kill(process, number)
-    }
-    // The end of the input must not come before the signal.
-    text += try program.read(until: "status \(128 + number)")
-    text = try finish(program, after: text)
-    #expect(text.contains("status \(128 + number)") && !text.contains("half"), "\(text)")
-    #expect(try isLocked)
-  }
-
   @Test func `the question has a deadline of its own`() throws {
     try makeLockedCollection()
     let program = try run("read", seconds: 1)

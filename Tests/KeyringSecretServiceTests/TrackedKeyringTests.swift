@@ -31,17 +31,6 @@ import Testing
     follower.end()
   }
 
-  @Test(arguments: storages.indices)
-  func `a view follows another program with this package`(storage: Int) async throws {
-    let property = property(in: Self.storages[storage])
-    let follower = Follower { property.wrappedValue }
-    let worker = try Program.worker("change", service, "20")
-    #expect(try worker.finish().status == 0)
-    #expect(await waitUntil { follower.last == "20" })
-    follower.end()
-    try await property.remove()
-  }
-
   @Test func `a view follows another storage of its own program`() async throws {
     let property = property(in: SecretServiceStorage().cached())
     let follower = Follower { property.wrappedValue }

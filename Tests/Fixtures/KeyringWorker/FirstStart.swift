@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Dispatch
 import Keyring
 import KeyringStorage
-import Synchronization
 
 /// The first start of a program that generates its keys, in each way that the articles show.
 ///
@@ -32,11 +30,10 @@ struct FirstStart {
     if readLine() == nil { return }
     let way = Int(name.filter(\.isNumber)) ?? 0
     let found =
-      switch way % 4 {
+      switch way % 3 {
       case 0: try generate()
-      case 1: try waitFor { try await generateWithoutBlocking() }
-      case 2: try useDeclarations()
-      default: try useProperties()
+      case 1: try waitForTask { try await generateWithoutBlocking() }
+      default: try useDeclarations()
       }
     tell(found.joined(separator: " "))
   }
@@ -74,33 +71,6 @@ struct FirstStart {
       if let failure = settings.$key.failure ?? settings.$session.failure { throw failure }
       return found.map { $0 ?? "nothing" }
     }
-  }
-
-  private func useProperties() throws -> [String] {
-    let key = Password<String?>("key", service: service, storage: storage)
-    let account = Credentials("account", service: service, storage: storage)
-    let session = SecureValue<Session, Session?>("session", service: service, storage: storage)
-    return [
-      try key.readOrStore { name },
-      try account.readOrStore { Credential(login: name, password: name) }.joined,
-      try session.readOrStore { Session(name: name) }.name,
-    ]
-  }
-
-  private func waitFor(_ body: @escaping @Sendable () async throws -> [String]) throws -> [String] {
-    let result = Mutex<Result<[String], any Error>?>(nil)
-    let isDone = DispatchSemaphore(value: 0)
-    Task {
-      do {
-        let found = try await body()
-        result.withLock { $0 = .success(found) }
-      } catch {
-        result.withLock { $0 = .failure(error) }
-      }
-      isDone.signal()
-    }
-    isDone.wait()
-    return try result.withLock { $0 }?.get() ?? []
   }
 }
 

@@ -16,16 +16,11 @@ func askForPassphrase(of file: String, untilOpened pipe: String) throws {
     close(open(pipe, O_RDONLY))
     task.cancel()
   }
-  let isDone = DispatchSemaphore(value: 0)
-  Task {
-    do {
-      try await task.value
-      tell("stored")
-    } catch {
-      tell("error \((error as? SecureStorageError)?.code.description ?? "\(error)")")
-    }
-    isDone.signal()
+  do {
+    try waitForTask { try await task.value }
+    tell("stored")
+  } catch {
+    tell("error \((error as? SecureStorageError)?.code.description ?? "\(error)")")
   }
-  isDone.wait()
 }
 #endif

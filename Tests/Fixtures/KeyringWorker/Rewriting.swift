@@ -11,35 +11,30 @@ import KeyringStorage
 /// Each pair has a number, in the login and in the password. The function prints a line for the
 /// pair that it finds, and for every pair that it writes, once the write is acknowledged.
 func rewriteForever(in storage: any SecureStorage, service: String) throws {
-  let key = ItemKey.credentials(service: service, label: "account")
-
-  let found = try storage[key, as: .credential].read()
+  let account = storage[.credentials(service: service, label: "account"), as: .credential]
+  let found = try account.read()
   tell("found \(found?.login ?? "none") \(found?.password ?? "none")")
-  var number = found.flatMap { Int($0.login) } ?? 0
-  func rewrite() throws {
-    number += 1
-    try storage[key, as: .credential].write(Credential(login: "\(number)", password: "\(number)"))
-    tell("saved \(number)")
-  }
-  try rewrite()
-  if readLine() == nil { return }
-  while true { try rewrite() }
+  try writeForever(after: found?.login) { try account.write(Credential(login: $0, password: $0)) }
 }
 
 /// Does the same with a password, which most keyrings replace in place.
 func replaceForever(in storage: any SecureStorage, service: String) throws {
-  let key = ItemKey.password(service: service, account: "account")
-  let found = try storage.password(for: key)
+  let password = storage[.password(service: service, account: "account")]
+  let found = try password.read()
   tell("found \(found ?? "none")")
+  try writeForever(after: found) { try password.write($0) }
+}
+
+private func writeForever(after found: String?, write: (String) throws -> Void) throws {
   var number = found.flatMap { Int($0) } ?? 0
-  func replace() throws {
+  func writeNext() throws {
     number += 1
-    try storage.setPassword("\(number)", for: key)
+    try write("\(number)")
     tell("saved \(number)")
   }
-  try replace()
+  try writeNext()
   if readLine() == nil { return }
-  while true { try replace() }
+  while true { try writeNext() }
 }
 
 /// Reads a password through a cache all the time, and prints it after each line of input.

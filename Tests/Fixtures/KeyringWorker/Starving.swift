@@ -65,21 +65,6 @@ enum StarvedUse: String {
     try run()
     tell("ok")
   }
-
-  private func waitForTask(_ body: @escaping @Sendable () async throws -> Void) throws {
-    let outcome = Mutex(Result<Void, any Error>.success(()))
-    let isOver = DispatchSemaphore(value: 0)
-    Task {
-      do {
-        try await body()
-      } catch {
-        outcome.withLock { $0 = .failure(error) }
-      }
-      isOver.signal()
-    }
-    isOver.wait()
-    try outcome.withLock { $0 }.get()
-  }
 }
 
 /// A resource of the system of which the process has little.

@@ -25,4 +25,24 @@ func concurrently(_ count: Int, _ body: @escaping @Sendable (_ thread: Int) thro
   group.wait()
   if let error = failure.withLock({ $0 }) { throw error }
 }
+
+/// Runs a closure in a task, and waits for it on this thread.
+func waitForTask<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws
+  -> Value
+{
+  let outcome = Mutex<Result<Value, any Error>?>(nil)
+  let isDone = DispatchSemaphore(value: 0)
+  Task {
+    do {
+      let value = try await body()
+      outcome.withLock { $0 = .success(value) }
+    } catch {
+      outcome.withLock { $0 = .failure(error) }
+    }
+    isDone.signal()
+  }
+  isDone.wait()
+  guard let result = outcome.withLock({ $0 }) else { throw WorkerFailure("the task has no end") }
+  return try result.get()
+}
 #endif

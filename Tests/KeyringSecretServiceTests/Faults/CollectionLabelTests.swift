@@ -17,23 +17,9 @@ import Testing
 
   private var labels: [String] { get throws { try bus.storage().collections().map(\.label) } }
 
-  @discardableResult
-  private func expect(
-    _ code: SecureStorageError.Code, _ message: String = "",
-    sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
-  ) -> SecureStorageError? {
-    let error = #expect(
-      throws: SecureStorageError.self, sourceLocation: sourceLocation, performing: body)
-    #expect(error?.code == code, "\(String(describing: error))", sourceLocation: sourceLocation)
-    #expect(
-      error?.message.contains(message) == true, "\(String(describing: error))",
-      sourceLocation: sourceLocation)
-    return error
-  }
-
   @Test func `a collection that gets another label is an error, and is deleted`() throws {
     try service.relabelCollections("vault 2")
-    let error = expect(.verificationFailed, "\"vault 2\"") {
+    let error = expectError(.verificationFailed, says: "\"vault 2\"") {
       try bus.storage().createCollection(labeled: "vault")
     }
     #expect(error?.recoverySuggestion == "Choose another label.")
@@ -43,7 +29,7 @@ import Testing
   @Test func `a collection that isn't new is never deleted`() throws {
     // The next collection would have this path.
     try service.makeSecondCollection(named: "z2")
-    expect(.verificationFailed, "\"Second\"") {
+    expectError(.verificationFailed, says: "\"Second\"") {
       try bus.storage().createCollection(labeled: "vault")
     }
     #expect(try labels == ["Only", "Second"])
@@ -56,9 +42,9 @@ import Testing
     let other = bus.storage(in: .named("VAULT"))
     #expect(try other.password(for: StorageUse.key) == "s3cret")
     // Both would be the same file.
-    expect(.collectionAlreadyExists) { try bus.storage().createCollection(labeled: "VAULT") }
+    expectError(.collectionAlreadyExists) { try bus.storage().createCollection(labeled: "VAULT") }
     // It may be another program's.
-    expect(.collectionNotFound, "\"Vault\"") {
+    expectError(.collectionNotFound, says: "\"Vault\"") {
       try bus.storage().deleteCollection(labeled: "vault")
     }
     #expect(try vault.password(for: StorageUse.key) == "s3cret")
@@ -73,7 +59,7 @@ import Testing
       try vault.setPassword(label, for: StorageUse.key)
     }
     #expect(try bus.storage(in: .named("vault")).password(for: StorageUse.key) == "vault")
-    expect(.collectionNotFound) { try bus.storage(in: .named("VAULT")).lock() }
+    expectError(.collectionNotFound) { try bus.storage(in: .named("VAULT")).lock() }
     #expect(try !bus.storage().deleteCollection(labeled: "VAULT"))
     #expect(try bus.storage().deleteCollection(labeled: "a/b"))
     _ = try service.takeCalls()
@@ -83,10 +69,9 @@ import Testing
   }
 
   @Test func `a slash in a label is refused before anything is sent`() throws {
-    let error = expect(.invalidArgument, "\"/\"") {
+    expectError(.invalidArgument, argument: "label", says: "\"/\"") {
       try bus.storage().createCollection(labeled: "a/b")
     }
-    #expect(error?.argument == "label")
     #expect(try service.takeCalls()["CreateCollection"] == nil)
     #expect(try labels == ["Only"])
   }

@@ -133,12 +133,42 @@ import Testing
       .expect(Self.outside + ["provider: failure"], .timedOut)
   }
 
-  // MARK: - A provider that misbehaves
+  @Test func `a diagnosis shows no prompt but knows if a program could show one`() throws {
+    for hasCollection in [true, false] {
+      let bus = try PrivateBus()
+      let keyring = try GnomeKeyring(on: bus, hasCollection: hasCollection)
+      defer { _ = keyring }
+      if hasCollection { try bus.storage().lock() }
+      let code: SecureStorageError.Code = hasCollection ? .locked : .noDefaultCollection
+      let promptless = bus.storage().diagnose()
+      for step in ["keyring-tool unlock at", "unlock --password-stdin", "install gcr"] {
+        #expect("\(promptless)".contains(step), "\(promptless)")
+      }
+      #expect(!"\(promptless)".contains("allow this program"), "\(promptless)")
+      #expect(bus.storage(.never).diagnose().failure?.code == code)
+      #expect(bus.storage().diagnose(writing: true).failure?.code == code)
+      let prompter = try Prompter(.dismiss, on: bus)
+      let diagnosis = bus.storage().diagnose(writing: false)
+      diagnosis.expect(
+        Self.outside + ["provider: ok", "encryption: ok", "collection: notice"], nil)
+      _ = bus.storage().diagnose(writing: true)
+      #expect(try prompter.finish() == 0)
+    }
+  }
+}
+
+/// The findings of a diagnosis of a provider that misbehaves.
+@Suite(.withOwnKeyring) struct DiagnosisOfAProviderTests {
+  private let bus: PrivateBus
+  private let service: FakeService
+
+  init() throws {
+    bus = try PrivateBus()
+    service = try FakeService(on: bus)
+  }
 
   @Test(arguments: ["OpenSession", "ReadAlias", "Get", "SearchItems"])
   func `a diagnosis finds the fault of a method and names the provider`(method: String) throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus)
     let faults: KeyValuePairs<FakeService.Fault, SecureStorageError.Code> = [
       .mute: .timedOut, .type: .other,
       .error("org.freedesktop.DBus.Error.AccessDenied"): .accessDenied,
@@ -170,24 +200,22 @@ import Testing
   }
 
   @Test func `a session without encryption is a notice`() throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus)
     let diagnosis = bus.storage().diagnose()
-    diagnosis.expect(Self.outside + ["provider: ok", "encryption: notice", "collection: ok"], nil)
+    diagnosis.expect(
+      DiagnosisOnABusTests.outside + ["provider: ok", "encryption: notice", "collection: ok"], nil)
     #expect("\(diagnosis)".contains("python3"))
     try service.lock()
     bus.storage().diagnose(writing: true).expect(
-      Self.outside
+      DiagnosisOnABusTests.outside
         + ["provider: ok", "encryption: notice", "collection: notice", "writing: notice"], nil)
     #expect(try bus.storage().isLocked())
     bus.storage(.never).diagnose(writing: true).expect(
-      Self.outside + ["provider: ok", "encryption: notice", "collection: failure"], .locked)
+      DiagnosisOnABusTests.outside + ["provider: ok", "encryption: notice", "collection: failure"],
+      .locked)
   }
 
   @Test(arguments: [FakeService.Alias.none, .stale])
   func `a missing default collection fails without prompts`(alias: FakeService.Alias) throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus)
     try service.takeName("org.gnome.keyring")
     try service.takeName("org.gnome.keyring.SystemPrompter")
     try service.alias(alias)
@@ -202,8 +230,6 @@ import Testing
 
   /// It may have the program's items, so no other storage may take its place.
   @Test func `a collection that may be closed counts as locked`() throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus)
     try service.hide(.collection)
     try service.lock()
     for collection in [SecretServiceStorage.Collection.default, .named("none")] {
@@ -214,8 +240,6 @@ import Testing
   }
 
   @Test func `a diagnosis that writes finds a failure to write`() throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus)
     try service.fault("CreateItem", .error("org.freedesktop.DBus.Error.AccessDenied"))
     #expect(bus.storage().diagnose().failure == nil)
     let diagnosis = bus.storage().diagnose(writing: true)
@@ -234,11 +258,10 @@ import Testing
   }
 
   @Test func `a diagnosis tells in advance that KeePassXC asks about new items`() throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus)
     try service.takeName("org.keepassxc.KeePassXC.MainWindow")
     try service.fault("CreateItem", .prompt(.accept))
-    let states = Self.outside + ["provider: ok", "encryption: notice", "collection: ok"]
+    let states =
+      DiagnosisOnABusTests.outside + ["provider: ok", "encryption: notice", "collection: ok"]
     bus.storage().diagnose().expect(states + ["new items: notice"], nil)
     bus.storage().diagnose(writing: true).expect(
       states + ["new items: notice", "writing: notice"], nil)
@@ -252,8 +275,6 @@ import Testing
   }
 
   @Test func `the advice fits the cause of the failure`() throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus)
     try service.takeName("org.gnome.keyring")
     try service.takeName("org.gnome.keyring.SystemPrompter")
     try service.alias(.unreachable)
@@ -274,34 +295,7 @@ import Testing
     #expect(allowed?.recoverySuggestion?.contains("allow") == false)
   }
 
-  // MARK: - gnome-keyring
-
-  @Test func `a diagnosis shows no prompt but knows if a program could show one`() throws {
-    for hasCollection in [true, false] {
-      let bus = try PrivateBus()
-      let keyring = try GnomeKeyring(on: bus, hasCollection: hasCollection)
-      defer { _ = keyring }
-      if hasCollection { try bus.storage().lock() }
-      let code: SecureStorageError.Code = hasCollection ? .locked : .noDefaultCollection
-      let promptless = bus.storage().diagnose()
-      for step in ["keyring-tool unlock at", "unlock --password-stdin", "install gcr"] {
-        #expect("\(promptless)".contains(step), "\(promptless)")
-      }
-      #expect(!"\(promptless)".contains("allow this program"), "\(promptless)")
-      #expect(bus.storage(.never).diagnose().failure?.code == code)
-      #expect(bus.storage().diagnose(writing: true).failure?.code == code)
-      let prompter = try Prompter(.dismiss, on: bus)
-      let diagnosis = bus.storage().diagnose(writing: false)
-      diagnosis.expect(
-        Self.outside + ["provider: ok", "encryption: ok", "collection: notice"], nil)
-      _ = bus.storage().diagnose(writing: true)
-      #expect(try prompter.finish() == 0)
-    }
-  }
-
   @Test func `a restart of the provider is not a failure`() throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus)
     #expect(bus.storage().diagnose().failure == nil)
     try service.restart()
     let diagnosis = bus.storage().diagnose()
@@ -310,15 +304,13 @@ import Testing
   }
 
   @Test func `a canceled diagnosis throws an error with the code canceled`() async throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus)
     try service.fault("SearchItems", .mute)
     let storage = bus.storage()
     let task = Task { try await storage.diagnose() }
     try await service.waitForCall(of: "SearchItems")
     task.cancel()
-    let error = await #expect(throws: SecureStorageError.self) { try await task.value }
-    #expect(error?.code == .canceled && error?.operation == .diagnose)
+    let error = await expectError(.canceled) { try await task.value }
+    #expect(error?.operation == .diagnose)
   }
 }
 

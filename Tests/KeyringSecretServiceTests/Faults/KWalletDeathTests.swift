@@ -174,7 +174,7 @@ struct KWalletDeathTests {
 
   /// Ends the wallet after some time.
   private func end(_ signal: Int32, after time: Duration) throws {
-    let process = try bus.providerProcess()
+    let process = try #require(try bus.providerProcess())
     usleep(UInt32(time / .microseconds(1)))
     #expect(Glibc.kill(process, signal) == 0)
     #expect(waitUntil { Glibc.kill(process, 0) != 0 })
@@ -184,8 +184,8 @@ struct KWalletDeathTests {
   /// Restarts the wallet with a file that says that everything was written some seconds earlier.
   private func age(by seconds: Int) throws {
     try storage.lock()
-    let environment = try String(
-      contentsOfFile: "/proc/\(bus.providerProcess())/environ", encoding: .utf8)
+    let process = try #require(try bus.providerProcess())
+    let environment = try String(contentsOfFile: "/proc/\(process)/environ", encoding: .utf8)
     let home = try #require(
       environment.split(separator: "\0").first { $0.hasPrefix("XDG_DATA_HOME=") })
     let file = URL(filePath: home.dropFirst("XDG_DATA_HOME=".count) + "/kwalletd")
@@ -294,8 +294,7 @@ private final class MortalItems: Sendable {
         (
           value,
           { _ in
-            try openSession(at: address).createItem(
-              key.attributes, label: "theirs", secret: value, replacing: false)
+            try openSession(at: address).createItem(key.attributes, label: "theirs", secret: value)
           }
         )
       }

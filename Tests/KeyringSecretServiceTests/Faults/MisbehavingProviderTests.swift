@@ -89,41 +89,12 @@ import Testing
     try expectHealth()
   }
 
-  @Test func `a session without encryption is enough`() throws {
-    let storage = bus.storage()
-    for secret in ["s3cret", "", "\u{0}\n", String(repeating: "x", count: 100_000)] {
-      try storage.setPassword(secret, for: StorageUse.key)
-      #expect(try storage.password(for: StorageUse.key) == secret)
-    }
-    let key = ItemKey.credentials(service: "service", label: "label")
-    for login in ["ada", "grace"] {
-      try storage[key, as: .credential].write(Credential(login: login, password: "s3cret"))
-      #expect(try storage[key, as: .credential].read()?.login == login)
-    }
-    #expect(try storage.items(matching: .service("service")).count == 2)
-    #expect(try storage.removeItems(matching: .service("service")) == 2)
-    try storage.lock()
-    #expect(try storage.isLocked())
-    try storage.unlock()
-    #expect(try !storage.isLocked())
-  }
-
   @Test(arguments: Method.allCases)
-  func `a method that never answers times out`(method: Method) throws {
+  func `a fault of a method is reported with the matching code`(method: Method) throws {
     try passForGnomeKeyring(for: method)
     try expectFailures(method, .mute, .timedOut, timeout: .milliseconds(200))
-  }
-
-  @Test(arguments: Method.allCases)
-  func `an answer of another type is an error`(method: Method) throws {
-    try passForGnomeKeyring(for: method)
     try expectFailures(
       method, .type, .other, cause: method == .openSession ? "" : "\(method.rawValue)")
-  }
-
-  @Test(arguments: Method.allCases)
-  func `a D-Bus error is reported with the matching code`(method: Method) throws {
-    try passForGnomeKeyring(for: method)
     let codes: KeyValuePairs<String, SecureStorageError.Code> = [
       "org.freedesktop.Secret.Error.IsLocked": .locked,
       "org.freedesktop.Secret.Error.NoSession": .connectionLost,
@@ -184,8 +155,7 @@ import Testing
     let session = try openSession(at: bus.address)
     for number in 0..<400 {
       try session.createItem(
-        ["service": "service", "username": "\(number)"], label: "label", secret: "s3cret",
-        replacing: false)
+        ["service": "service", "username": "\(number)"], label: "label", secret: "s3cret")
     }
     let monitor = try BusMonitor(on: bus)
     try service.fault("GetAll", .leave)
@@ -230,7 +200,7 @@ import Testing
     #expect(try storage.password(for: StorageUse.key) == "s3cret")
     let found = try bus.search(StorageUse.key.ownAttributes)
     let session = try openSession(at: bus.address)
-    _ = try session.send([.delete(found[0])], until: Self.deadline)[0].get()
+    try session.ask(.delete(found[0]))
     #expect(try storage.items(for: [StorageUse.key, other], details: .all).map(\.key) == [other])
     #expect(try storage.password(for: StorageUse.key) == nil)
   }
@@ -381,54 +351,50 @@ import Testing
     #expect(try storage.password(for: StorageUse.key) == "another")
   }
 
+  /// A call for many items, which is answered in parts.
+  enum LongCall: String, CaseIterable {
+    case list = "GetAll"
+    case read = "SearchItems"
+    case observation
+
+    func callAsFunction(_ storage: SecretServiceStorage, _ keys: [ItemKey]) throws -> Int {
+      switch self {
+      case .list: return try storage.items(matching: .service("service")).count
+      case .read:
+        // What is known isn't searched for.
+        let absent = keys.indices.map { ItemKey.password(service: "absent", account: "\($0)") }
+        return try storage.items(for: absent, details: .all).count + keys.count
+      case .observation:
+        try storage.observe(.service("service")) { _ in }.cancel()
+        return keys.count
+      }
+    }
+  }
+
   /// The timeout applies to a keyring that is silent, not to one that sends many answers.
-  @Test func `a list of many items may take longer than the timeout`() throws {
+  @Test(arguments: LongCall.allCases)
+  func `a call for many items may take longer than the timeout`(call: LongCall) throws {
     try service.quiet()
     let keys = (0..<200).map { ItemKey.password(service: "service", account: "\($0)") }
     for key in keys { try bus.storage().setPassword("s3cret", for: key) }
-    try service.fault("GetAll", .late(0.6))
-    let storage = bus.storage(serviceTimeout: .seconds(2))
-    let clock = ContinuousClock()
-    let start = clock.now
-    #expect(try storage.items(matching: .service("service")).count == keys.count)
+    let isObservation = call == .observation
+    let method = isObservation ? "GetAll" : call.rawValue
+    try service.fault(method, .late(isObservation ? 0.9 : 0.6))
+    let timeout = Duration.seconds(isObservation ? 3 : 2)
+    let storage = bus.storage(serviceTimeout: timeout)
+    let start = ContinuousClock.now
+    #expect(try call(storage, keys) == keys.count)
     // A shorter time would prove nothing.
-    #expect(clock.now - start > .seconds(2))
-    try service.fault("GetAll", .mute)
-    #expect(throws: SecureStorageError.self) { try storage.items(matching: .service("service")) }
+    #expect(ContinuousClock.now - start > timeout)
+    try service.fault(method, .mute)
+    expectError(.timedOut) { try call(storage, keys) }
     // A call ends even if the items change all the time.
     try service.reset()
-    try service.churn()
-    expectError(.timedOut) { try storage.items(matching: .service("service")) }
-  }
-
-  @Test func `an observation of many items may begin later than after the timeout`() throws {
-    try service.quiet()
-    let keys = (0..<200).map { ItemKey.password(service: "service", account: "\($0)") }
+    guard call == .list else { return }
+    #expect(try bus.storage().removeItems(matching: .service("service")) == keys.count)
     for key in keys { try bus.storage().setPassword("s3cret", for: key) }
-    try service.fault("GetAll", .late(0.9))
-    let storage = bus.storage(serviceTimeout: .seconds(3))
-    let start = ContinuousClock.now
-    let subscription = try storage.observe(.service("service")) { _ in }
-    // A shorter time would prove nothing.
-    #expect(ContinuousClock.now - start > .seconds(3))
-    subscription.cancel()
-    try service.fault("GetAll", .mute)
-    expectError(.timedOut) { try storage.observe(.service("service")) { _ in } }
-  }
-
-  @Test func `reads of many keys may take longer than the timeout`() async throws {
-    try service.quiet()
-    let keys = (0..<200).map { ItemKey.password(service: "service", account: "\($0)") }
-    try service.fault("SearchItems", .late(0.6))
-    let storage = bus.storage(serviceTimeout: .seconds(2))
-    let clock = ContinuousClock()
-    let start = clock.now
-    let found = try await storage.items(for: keys, details: .all)
-    #expect(found.isEmpty)
-    // A shorter time would prove nothing.
-    #expect(clock.now - start > .seconds(2))
-    try service.fault("SearchItems", .mute)
-    await expectError(.timedOut) { try await storage.items(for: keys, details: .all) }
+    try service.churn()
+    expectError(.timedOut) { try call(storage, keys) }
   }
 
   /// One provider adds attributes with these names.
@@ -537,9 +503,7 @@ import Testing
     let session = try openSession(at: bus.address)
     for secret in ["old", "new"] {
       try self.service.age(seconds: 100)
-      try session.createItem(
-        ["service": "equal", "username": "account"], label: "Theirs", secret: secret,
-        replacing: false)
+      try session.createItem(["service": "equal", "username": "account"], secret: secret)
     }
     try self.service.fault("Delete", .lost)
     #expect(

@@ -72,23 +72,21 @@ import Testing
     try expectNothingDone(question)
   }
 
-  @Test(arguments: Question.allCases)
-  func `a prompt without an answer times out and changes nothing`(question: Question) throws {
-    try prepare(question, .mute)
+  @Test(
+    arguments: Question.allCases,
+    [
+      (nil, .timedOut, "prompt wasn't answered"), (.mute, .timedOut, ""),
+      (.error("org.example.Error.Odd"), .locked, "as the test wants it"),
+    ] as [(FakeService.Fault?, SecureStorageError.Code, String)])
+  func `a prompt that isn't answered or shown is an error and changes nothing`(
+    question: Question, failure: (fault: FakeService.Fault?, code: SecureStorageError.Code, String)
+  ) throws {
+    try prepare(question, failure.fault == nil ? .mute : .accept)
+    if let fault = failure.fault { try service.fault("Prompt", fault) }
     // The prompt has its own deadline. The one for the provider's answers is far away.
+    let timeout = Duration.milliseconds(failure.code == .timedOut ? 200 : 25_000)
     question.use.expectFailure(
-      .timedOut, bus.storage(promptTimeout: .milliseconds(200)),
-      cause: "prompt wasn't answered")
-    try expectNothingDone(question)
-  }
-
-  @Test(arguments: Question.allCases)
-  func `a prompt that is never shown is an error and changes nothing`(question: Question) throws {
-    try prepare(question, .accept)
-    try service.fault("Prompt", .mute)
-    question.use.expectFailure(.timedOut, bus.storage(promptTimeout: .milliseconds(200)))
-    try service.fault("Prompt", .error("org.example.Error.Odd"))
-    question.use.expectFailure(.locked, bus.storage(), cause: "as the test wants it")
+      failure.code, bus.storage(promptTimeout: timeout), cause: failure.2)
     try expectNothingDone(question)
   }
 
@@ -115,21 +113,20 @@ import Testing
 
   @Test(arguments: Question.allCases)
   func `a use fails if the provider dies during the prompt`(question: Question) async throws {
-    try prepare(question, .mute)
-    let storage = bus.storage()
-    let use = Task.detached { question.use.expectFailure(.connectionLost, storage) }
-    try await service.waitForCall(of: "Prompt")
-    try service.end()
-    _ = await use.value
+    try await expectConnectionLost(question) { try service.end() }
   }
 
   @Test(arguments: Question.allCases)
   func `a use fails if the bus dies during the prompt`(question: Question) async throws {
+    try await expectConnectionLost(question) { try bus.kill() }
+  }
+
+  private func expectConnectionLost(_ question: Question, by end: () throws -> Void) async throws {
     try prepare(question, .mute)
     let storage = bus.storage()
     let use = Task.detached { question.use.expectFailure(.connectionLost, storage) }
     try await service.waitForCall(of: "Prompt")
-    try bus.kill()
+    try end()
     _ = await use.value
   }
 

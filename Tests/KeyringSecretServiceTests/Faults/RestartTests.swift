@@ -31,20 +31,6 @@ import Testing
     }
   }
 
-  @Test func `every call without a provider fails with advice`() throws {
-    let storage = bus.storage()
-    try storage.setPassword("s3cret", for: StorageUse.key)
-    try keyring.kill()
-    try openSession(at: bus.address).waitForEndOfProvider()
-    for use in StorageUse.allCases {
-      use.expectFailure(
-        .noProvider, storage, cause: "org.freedesktop.secrets",
-        recoverySuggestion: "Install gnome-keyring")
-    }
-    try keyring.start()
-    #expect(try storage.password(for: StorageUse.key) == "s3cret")
-  }
-
   @Test func `the next call reaches a restarted bus`() throws {
     let storage = bus.storage()
     try storage.setPassword("s3cret", for: StorageUse.key)
@@ -94,98 +80,6 @@ import Testing
     try await service.waitForCall(of: method)
     try bus.kill()
     _ = await call.value
-  }
-
-  /// Threads rewrite values while the provider is killed and started again.
-  ///
-  /// The test has no sanitizer, because it mostly waits for the provider.
-  @Test(.tags(.unsanitized))
-  func `an acknowledged write is there after the provider is killed`() throws {
-    let storage = bus.storage(.never)
-    let writers = (0..<4).map { Writer(number: $0, storage) }
-    let isOver = Atomic(false)
-    let written = Atomic(0)
-    let group = DispatchGroup()
-    for writer in writers {
-      DispatchQueue(label: "\(writer.number)").async(group: group) {
-        while !isOver.load(ordering: .relaxed) {
-          writer.write()
-          written.add(1, ordering: .relaxed)
-        }
-      }
-    }
-    defer {
-      isOver.store(true, ordering: .relaxed)
-      group.wait()
-    }
-    for _ in 0..<20 {
-      // The kill comes at any moment of any call.
-      let moment = written.load(ordering: .relaxed) + Int.random(in: 1...40)
-      while written.load(ordering: .relaxed) < moment {}
-      try keyring.kill()
-      try keyring.start()
-      for writer in writers { try writer.expectWhole() }
-    }
-    isOver.store(true, ordering: .relaxed)
-    group.wait()
-    // The kills have interrupted calls.
-    #expect(writers.contains { $0.hasLostACall })
-    for writer in writers {
-      try writer.expectWhole()
-      try storage[writer.key, as: .credential].write(Credential(login: "last", password: "last"))
-      #expect(try storage.items(matching: .key(writer.key, details: .all)).count == 1)
-    }
-    #expect(try storage.items(matching: .service("service")).count == writers.count)
-  }
-}
-
-/// A writer that rewrites one credential, login and password at once, and counts its writes.
-private final class Writer: Sendable {
-  let number: Int
-  let storage: SecretServiceStorage
-  private struct Progress {
-    var tried = 0
-    var acknowledged = 0
-    var hasLostACall = false
-  }
-  private let progress = Mutex(Progress())
-
-  init(number: Int, _ storage: SecretServiceStorage) {
-    self.number = number
-    self.storage = storage
-  }
-
-  var hasLostACall: Bool { progress.withLock(\.hasLostACall) }
-  var key: ItemKey { .credentials(service: "service", label: "\(number)") }
-
-  func write() {
-    let next = progress.withLock { progress in
-      progress.tried += 1
-      return progress.tried
-    }
-    do throws(SecureStorageError) {
-      try storage[key, as: .credential].write(Credential(login: "\(next)", password: "\(next)"))
-      progress.withLock { $0.acknowledged = next }
-    } catch {
-      // A keyring that has just started may have no collection yet, or one that is still locked.
-      let codes: [SecureStorageError.Code] = [
-        .connectionLost, .noProvider, .noDefaultCollection, .locked,
-      ]
-      #expect(codes.contains(error.code), "\(error)")
-      if error.code == .connectionLost { progress.withLock { $0.hasLostACall = true } }
-    }
-  }
-
-  /// Expects a whole pair that isn't older than the last acknowledged one.
-  func expectWhole() throws {
-    let acknowledged = progress.withLock(\.acknowledged)
-    let credential = try storage[key, as: .credential].read()
-    let tried = progress.withLock(\.tried)
-    if acknowledged == 0, credential == nil { return }
-    let pair = try #require(credential)
-    #expect(pair.login == pair.password)
-    let found = try #require(Int(pair.login))
-    #expect((acknowledged...tried).contains(found))
   }
 }
 #endif

@@ -101,10 +101,9 @@ import Testing
     for (file, code) in [
       (nil, SecureStorageError.Code.noStorage), ("/proc/nowhere/token", .other),
     ] {
-      let error = await #expect(throws: SecureStorageError.self) {
+      await expectError(code) {
         try await source(tokenFile: file).secret(for: request(.creation))
       }
-      #expect(error?.code == code, "\(String(describing: error))")
     }
     try portal.end()
   }
@@ -120,10 +119,7 @@ import Testing
     _ behavior: String, _ code: SecureStorageError.Code
   ) async throws {
     let portal = try portal(behavior)
-    let error = await #expect(throws: SecureStorageError.self) {
-      try await source().secret(for: request())
-    }
-    #expect(error?.code == code, "\(String(describing: error))")
+    let error = await expectError(code) { try await source().secret(for: request()) }
     #expect(error?.backendName == "test")
     try portal.end()
   }

@@ -185,7 +185,7 @@ private struct Sequence {
     do { try storage.remove(key) } catch { try fail("\(error)") }
     do {
       try openSession(at: bus.address).createItem(
-        key.attributes, label: "Theirs", secret: value.secret, replacing: true,
+        key.attributes, secret: value.secret, replacing: true,
         in: ObjectPath("/org/freedesktop/secrets/collection/only"))
     } catch { try fail("\(error)") }
     model[key] = [value]

@@ -41,15 +41,6 @@ import Testing
     ]
   }
 
-  /// The end of a provider that is started again.
-  enum End: CaseIterable {
-    case restart, kill
-
-    func callAsFunction(_ service: FakeService) throws {
-      if self == .restart { try service.restart() } else { try service.kill() }
-    }
-  }
-
   private let bus: PrivateBus
   private let disk = FakeService.Disk()
   private let key = StorageUse.key
@@ -138,13 +129,10 @@ import Testing
     let other = try takeTurn()
     // A call that has less time than the turn ends with the name of the program, which is this one.
     let impatient = bus.storage(serviceTimeout: .seconds(4))
-    let error = #expect(throws: SecureStorageError.self) {
+    let reason = "Another program keeps its turn to add this item: "
+    expectError(.timedOut, says: reason, "process \(getpid())", "End that program") {
       try impatient.setPassword("s3cret", for: key, mode: .add)
     }
-    #expect(error?.code == .timedOut)
-    #expect(error?.message.hasPrefix("Another program keeps its turn to add this item: ") == true)
-    #expect(error?.message.contains("process \(getpid())") == true, "\(error as Any)")
-    #expect(error?.recoverySuggestion?.hasPrefix("End that program") == true, "\(error as Any)")
     let storage = bus.storage(serviceTimeout: .seconds(20))
     try storage.setPassword("s3cret", for: key, mode: .add)
     #expect(try storage.password(for: key) == "s3cret")
@@ -164,10 +152,10 @@ import Testing
     let addition = Task { [key] in try await impatient.setPassword("s3cret", for: key, mode: .add) }
     try #require(await waitUntil { !session.turns.keys.isEmpty })
     bus.suspend()
-    let error = await #expect(throws: SecureStorageError.self) { try await addition.value }
+    await expectError(.timedOut, says: "Another program keeps its turn to add this item: ") {
+      try await addition.value
+    }
     bus.suspend(false)
-    #expect(error?.code == .timedOut)
-    #expect(error?.message.hasPrefix("Another program keeps its turn to add this item: ") == true)
     _ = (service, other)
   }
 
@@ -184,24 +172,34 @@ import Testing
 
   // MARK: - After a restart
 
-  @Test(arguments: Behavior.losing, End.allCases)
-  func `a changed password is there after a restart`(behavior: Behavior, end: End) throws {
+  @Test(
+    arguments: Behavior.losing, StorageContract.allCases.filter { $0.requirement == .restart })
+  func `a restart keeps the contract`(behavior: Behavior, rule: StorageContract) throws {
+    nonisolated(unsafe) let service = try service(behavior)
+    try rule.verify(
+      storage,
+      restart: { [storage] _ in
+        try service.restart()
+        return storage
+      })
+  }
+
+  @Test(arguments: Behavior.losing)
+  func `a changed password is there after a restart`(behavior: Behavior) throws {
     let service = try service(behavior)
     for round in 0..<2 {
       for text in ["first", "second", "third"] {
         try storage.setPassword("\(text) \(round)", for: key)
         #expect(try storage.password(for: key) == "\(text) \(round)")
       }
-      try end(service)
+      try service.restart()
       #expect(try storage.password(for: key) == "third \(round)")
       #expect(try storage.items(matching: .service("service")).count == 1)
     }
   }
 
-  @Test(arguments: Behavior.losing, End.allCases)
-  func `a password that was changed with an expiry does not vanish`(
-    behavior: Behavior, end: End
-  ) throws {
+  @Test(arguments: Behavior.losing)
+  func `a password that was changed with an expiry does not vanish`(behavior: Behavior) throws {
     let service = try service(behavior)
     let time = Date(timeIntervalSince1970: 2_000_000_000)
     try storage.setPassword("first", for: key)
@@ -211,18 +209,18 @@ import Testing
     // What was replaced may be removed by now.
     try service.age(seconds: 1000)
     try storage.setPassword("third", for: key)
-    try end(service)
+    try service.restart()
     var found = try storage.item(for: key, details: .all)
     #expect(found?.secret == Secret("third") && found?.expires == time)
     try service.age(seconds: 1000)
     try storage.setPassword("fourth", for: key)
-    try end(service)
+    try service.restart()
     found = try storage.item(for: key, details: .all)
     #expect(found?.secret == Secret("fourth") && found?.expires == time)
   }
 
-  @Test(arguments: Behavior.losing, End.allCases)
-  func `a removed item does not come back`(behavior: Behavior, end: End) throws {
+  @Test(arguments: Behavior.losing)
+  func `a removed item does not come back`(behavior: Behavior) throws {
     let service = try service(behavior)
     for text in ["first", "second"] { try storage.setPassword(text, for: key) }
     try storage.save(
@@ -238,64 +236,22 @@ import Testing
     try storage[others[1], as: .secret].write(Secret(bytes: [0xFF]))
     for key in [key, login] + others { #expect(try storage.remove(key)) }
     #expect(try storage.password(for: key) == nil)
-    try end(service)
+    try service.restart()
     #expect(try storage.password(for: key) == nil)
     #expect(try storage[login, as: .credential].read() == nil)
     #expect(try storage.items(matching: .service("service")).isEmpty)
     #expect(try disk.items().isEmpty)
   }
 
-  @Test(arguments: Behavior.losing, End.allCases)
-  func `a new login or a new password of a login is there after a restart`(
-    behavior: Behavior, end: End
-  ) throws {
-    let service = try service(behavior)
-    let pairs = [("a", "1"), ("a", "2"), ("b", "3"), ("b", "4"), ("a", "5")]
-    for (name, password) in pairs {
-      try storage[login, as: .credential].write(Credential(login: name, password: password))
-      try end(service)
-      let found = try storage[login, as: .credential].read()
-      #expect(found == Credential(login: name, password: password))
-    }
-    #expect(try storage.items(matching: .key(login)).count == 1)
-  }
-
-  @Test(arguments: Behavior.losing, End.allCases)
-  func `a changed label and changed attributes are there after a restart`(
-    behavior: Behavior, end: End
-  ) throws {
-    let service = try service(behavior)
-    try storage.setPassword("s3cret", for: key)
-    try storage.save(SecureItem(key: key, label: "A label"), mode: .update)
-    try end(service)
-    var item = try storage.item(for: key)
-    #expect(item?.label == "A label" && item?.secret == Secret("s3cret"))
-    try storage.save(SecureItem(key: key, attributes: ["a": "b"]), mode: .update)
-    try end(service)
-    item = try storage.item(for: key)
-    #expect(item?.label == "A label" && item?.secret == Secret("s3cret"))
-    #expect(item?.attributes == ["a": "b"])
-    try storage.save(
-      SecureItem(key: key, secret: Secret("new"), label: "Another", attributes: ["a": "c"]),
-      mode: .update)
-    try end(service)
-    item = try storage.item(for: key)
-    #expect(item?.label == "Another" && item?.secret == Secret("new"))
-    #expect(item?.attributes == ["a": "c"])
-  }
-
-  @Test(arguments: Behavior.losing, End.allCases)
-  func `an item of another program keeps exactly its attributes`(
-    behavior: Behavior, end: End
-  ) throws {
+  @Test(arguments: Behavior.losing)
+  func `an item of another program keeps exactly its attributes`(behavior: Behavior) throws {
     let service = try service(behavior)
     let others = [
       ["service": "theirs", "username": "account"],
       ["service": "theirs", "username": "account 2", "application": "rust-keyring"],
     ]
     for attributes in others {
-      try openSession(at: bus.address).createItem(
-        attributes, label: "Theirs", secret: "theirs", replacing: true)
+      try openSession(at: bus.address).createItem(attributes, secret: "theirs", replacing: true)
     }
     let before = try disk.items()
     let key = ItemKey.password(service: "theirs", account: "account")
@@ -303,7 +259,7 @@ import Testing
     try storage.setPassword("ours", for: key)
     try storage.setPassword("ours, too", for: second)
     try storage.setPassword("ours again", for: key)
-    try end(service)
+    try service.restart()
     #expect(try storage.password(for: key) == "ours again")
     #expect(try storage.password(for: second) == "ours, too")
     let after = try disk.items()
@@ -313,7 +269,7 @@ import Testing
     #expect(after.count == before.count && attributes(after) == attributes(before))
     #expect(after.allSatisfy { $0.label == "Theirs" })
     #expect(try storage.remove(key))
-    try end(service)
+    try service.restart()
     #expect(try disk.items().map(\.text) == ["ours, too"])
   }
 
@@ -325,10 +281,9 @@ import Testing
     let service = try service(behavior)
     let session = try openSession(at: bus.address)
     let theirs = ["service": "theirs", "username": "account"]
-    try session.createItem(theirs, label: "Theirs", secret: "theirs", replacing: false)
+    try session.createItem(theirs, secret: "theirs")
     try session.createItem(
-      ["service": "theirs", "server": "host", "username": "account"], label: "Theirs",
-      secret: "a server's", replacing: false)
+      ["service": "theirs", "server": "host", "username": "account"], secret: "a server's")
     let key = ItemKey.internetPassword(server: InternetServer("host"), account: "account")
     let before = try disk.items(["server": "host"])
     #expect(before.count == 1)
@@ -339,10 +294,8 @@ import Testing
     #expect(try disk.items(["server": "host"]).map(\.attributes) == before.map(\.attributes))
   }
 
-  @Test(arguments: Behavior.losing, End.allCases)
-  func `an item that takes the place of another program's stays valid`(
-    behavior: Behavior, end: End
-  ) throws {
+  @Test(arguments: Behavior.losing)
+  func `an item that takes the place of another program's stays valid`(behavior: Behavior) throws {
     let service = try service(behavior)
     let key = ItemKey.password(service: "theirs", account: "account")
     func query(_ name: String) -> ItemQuery {
@@ -350,21 +303,20 @@ import Testing
     }
     func storeTheirs() throws {
       try openSession(at: bus.address).createItem(
-        key.attributes.merging(["comment": "old"]) { $1 }, label: "Theirs", secret: "old",
-        replacing: true)
+        key.attributes.merging(["comment": "old"]) { $1 }, secret: "old", replacing: true)
     }
     #expect(try storage.password(for: key) == nil)
     try storeTheirs()
     for secret in ["first", "second"] {
       try storage.save(
         SecureItem(key: key, secret: Secret(secret), attributes: ["comment": "new"]), mode: .update)
-      try end(service)
+      try service.restart()
       #expect(try storage.password(for: key) == secret)
       #expect(try storage.items(matching: query("new")).map(\.secret?.text) == [secret])
       #expect(try storage.items(matching: query("old")).isEmpty)
     }
     #expect(try storage.removeItems(matching: query("new")) == 1)
-    try end(service)
+    try service.restart()
     #expect(try storage.password(for: key) == nil)
     #expect(try disk.items(key.attributes).isEmpty)
   }
@@ -438,36 +390,7 @@ import Testing
     #expect(try session.password(for: key) == nil)
   }
 
-  @Test func `a label that a provider would lose is refused`() throws {
-    let service = try service(Behavior(.capitals))
-    #expect(throws: SecureStorageError.self) {
-      try storage.createCollection(labeled: "work/home")
-    }
-    try service.restart()
-    #expect(try storage.collections().map(\.label) == ["Only"])
-  }
-
-  @Test func `a collection is found by the label that it was created with or is an error`() throws {
-    let service = try service(Behavior(.capitals))
-    guard let work = try? storage.createCollection(labeled: "work") else { return }
-    try work.setPassword("s3cret", for: key)
-    #expect(try work.password(for: key) == "s3cret")
-    try service.restart()
-    #expect(try work.password(for: key) == "s3cret")
-  }
-
   // MARK: - Prompts
-
-  @Test(arguments: [StorageUse.read, .save, .add, .remove, .unlock])
-  func `a prompt that fails is no other failure`(use: StorageUse) throws {
-    let service = try service(Behavior(.prompting, .promptError))
-    try storage.setPassword("s3cret", for: key)
-    try service.lock()
-    let error = #expect(throws: SecureStorageError.self) { try use(storage) }
-    #expect([.locked, .userCanceled].contains(error?.code), "\(error.map { "\($0)" } ?? "-")")
-    try service.unlock()
-    #expect(try storage.password(for: key) == "s3cret")
-  }
 
   /// A wrong password ends the prompt without a signal.
   @Test(arguments: [StorageUse.read, .save])
@@ -502,7 +425,7 @@ import Testing
     let theirs = ["service": "theirs", "username": "account"]
     let key = ItemKey.password(service: "theirs", account: "account")
     let session = try openSession(at: bus.address)
-    try session.createItem(theirs, label: "Theirs", secret: "old", replacing: true)
+    try session.createItem(theirs, secret: "old", replacing: true)
     let reads: [@Sendable (SecretServiceStorage) throws -> Bool] = [
       { try $0.password(for: key) != nil }, { try $0.exists(key) },
       { try !$0.items(for: [key], details: .all).isEmpty },
@@ -513,7 +436,7 @@ import Testing
       #expect(try await storage.password(for: key) != nil)
       try service.waitInGap()
       let replacement = Task.detached {
-        try session.createItem(theirs, label: "Theirs", secret: "new", replacing: true)
+        try session.createItem(theirs, secret: "new", replacing: true)
       }
       try await service.waitForCall(of: "CreateItem")
       #expect(try read(storage), "read \(number)")
@@ -527,7 +450,7 @@ import Testing
     defer { _ = service }
     let theirs = ItemKey.password(service: "theirs", account: "account")
     try openSession(at: bus.address).createItem(
-      theirs.attributes, label: "Theirs", secret: "theirs", replacing: true)
+      theirs.attributes, secret: "theirs", replacing: true)
     try storage.setPassword("s3cret", for: key)
     try storage[login, as: .credential].write(Credential(login: "a", password: "a"))
     // Only an item that was read before is waited for while it's replaced. The first read of the reader may come then.

@@ -6,7 +6,18 @@ import Testing
 
 /// Another program with items of its own: `Tests/Fixtures/foreign-items.py`.
 final class ForeignProgram: Sendable {
-  typealias Item = PythonSecretStorage.Item
+  /// One item, as this program sees it.
+  struct Item: Equatable {
+    var label: String
+    var secret: Data
+    var attributes: [String: String]
+
+    init(label: String, secret: String, attributes: [String: String]) {
+      (self.label, self.secret, self.attributes) = (label, Data(secret.utf8), attributes)
+    }
+
+    var text: String { String(decoding: secret, as: UTF8.self) }
+  }
 
   /// The program in the private session, which runs as long as the tests, because it takes longer to start than to make
   /// a hundred items.
@@ -35,6 +46,7 @@ final class ForeignProgram: Sendable {
     var matchesName = false
     var label = ""
     var secret = Data()
+    var type = "text/plain"
     var replaces = false
     var path = ""
 
@@ -118,11 +130,12 @@ final class ForeignProgram: Sendable {
   /// - Returns: The path of the item.
   @discardableResult
   func create(
-    _ secret: String, label: String = "Theirs", _ attributes: [String: String],
-    replacing: Bool = false
+    _ secret: String = "", bytes: [UInt8]? = nil, label: String = "Theirs",
+    _ attributes: [String: String], replacing: Bool = false
   ) throws -> String {
     var request = Request("create")
-    (request.label, request.secret) = (label, Data(secret.utf8))
+    (request.label, request.secret) = (label, Data(bytes ?? Array(secret.utf8)))
+    if bytes != nil { request.type = "application/octet-stream" }
     (request.attributes, request.replaces) = (attributes, replacing)
     return try #require(try perform(request).items?.first?.path)
   }

@@ -83,12 +83,12 @@ final class GnomeKeyring {
     guard unlocked else { return }
     // The keyring owns its name before its login collection can be used.
     let storage = bus.storage(hasPassword ? .never : .allowed)
-    let deadline = ContinuousClock.now + .seconds(60)
-    while (try? storage.isLocked()) != false {
+    let isUsable = waitUntil {
       // Without a password, the keyring asks nobody.
       if !hasPassword { try? storage.unlock() }
-      try #require(ContinuousClock.now < deadline, "the keyring has no default collection")
+      return (try? storage.isLocked()) == false
     }
+    try #require(isUsable, "the keyring has no default collection")
   }
 
   /// Copies the files as they are now.

@@ -68,10 +68,7 @@ final class KWallet: MortalProvider {
     try bus.wait(for: "org.freedesktop.secrets")
     // KWallet sometimes drops a prompt while it starts, so each attempt is short.
     let storage = bus.storage(promptTimeout: .seconds(2))
-    let deadline = ContinuousClock.now + .seconds(60)
-    while (try? storage.unlock()) == nil {
-      try #require(ContinuousClock.now < deadline, "the wallet does not open")
-    }
+    try #require(waitUntil { (try? storage.unlock()) != nil }, "the wallet does not open")
   }
 
   /// Ends the wallet after it was closed, because a logout alone doesn't wait for it.
@@ -103,11 +100,9 @@ final class KWallet: MortalProvider {
       "log-in-to-kwallet.py", [Provider.kwalletProgram, wallet + ".salt", password],
       environment: environment, complaints: .nullDevice)
     try bus.wait(for: "org.freedesktop.secrets")
-    let deadline = ContinuousClock.now + .seconds(60)
-    while !FileManager.default.fileExists(atPath: wallet + ".kwl") {
-      try #require(ContinuousClock.now < deadline, "KWallet made no wallet")
-      usleep(1000)
-    }
+    try #require(
+      waitUntil { FileManager.default.fileExists(atPath: wallet + ".kwl") },
+      "KWallet made no wallet")
     // Its next answer comes when it has ended the file.
     _ = try? bus.storage(.never).isLocked()
   }

@@ -169,11 +169,9 @@ final class KeePassXC {
   // MARK: - Its window
 
   private func order(_ method: String, _ arguments: String...) throws {
-    let call = try Program(
-      "gdbus",
-      ["call", "--session", "--dest", Self.window, "--object-path", "/keepassxc"]
-        + ["--method", "\(Self.window).\(method)"] + arguments, environment: environment)
-    try #require(call.finish().status == 0, "KeePassXC did not answer \(method)")
+    let answer = try bus.call(
+      "\(Self.window).\(method)", arguments, of: Self.window, at: "/keepassxc")
+    try #require(answer != nil, "KeePassXC did not answer \(method)")
   }
 
   private func locked() throws -> Set<String> {

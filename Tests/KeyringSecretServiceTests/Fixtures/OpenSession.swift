@@ -51,15 +51,26 @@ extension SecretSession {
       })
   }
 
+  /// Sends a message, and returns the answer.
+  @discardableResult
+  func ask(_ message: MethodCall) throws -> Variant {
+    try send([message], until: Deadline(after: .seconds(25)))[0].get()
+  }
+
+  /// Sets a secret, as another program does.
+  func setSecret(_ text: String, of item: ObjectPath) throws {
+    try ask(.setSecret(try #require(encode(Secret(text))), of: item))
+  }
+
   /// Creates an item, as another program does.
   func createItem(
-    _ attributes: [String: String], label: String, secret: String, replacing: Bool,
-    in collection: ObjectPath = .collection(aliased: "default")
+    _ attributes: [String: String], label: String = "Theirs", secret: String,
+    replacing: Bool = false, in collection: ObjectPath = .collection(aliased: "default")
   ) throws {
-    let message = MethodCall.createItem(
-      in: collection, attributes: attributes, label: label,
-      secret: try #require(encode(Secret(secret))), replacing: replacing)
-    _ = try send([message], until: Deadline(after: .seconds(25)))[0].get()
+    try ask(
+      .createItem(
+        in: collection, attributes: attributes, label: label,
+        secret: try #require(encode(Secret(secret))), replacing: replacing))
   }
 }
 
@@ -68,22 +79,21 @@ func countStoredItems(_ attributes: [String: String]) throws -> Int {
   let search = MethodCall(
     ObjectPath("/org/freedesktop/secrets"), "org.freedesktop.Secret.Service", "SearchItems",
     [.strings(attributes)], answer: "(aoao)")
-  let answer = try openSession().send([search], until: Deadline(after: .seconds(25)))[0].get()
+  let answer = try openSession().ask(search)
   return answer.child(0).paths.count + answer.child(1).paths.count
 }
 
 extension PrivateBus {
   /// Returns the number of connections to the bus.
   func connectionCount() throws -> Int {
-    let names = try openSession(at: address).send(
-      [.toBus("ListNames", [], answer: "(as)")], until: Deadline(after: .seconds(25)))[0].get()
+    let names = try openSession(at: address).ask(.toBus("ListNames", [], answer: "(as)"))
     return names.child(0).children.count { $0.text.hasPrefix(":") }
   }
 
   /// Finds all items with these attributes, in every collection.
   func search(_ attributes: [String: String]) throws -> [ObjectPath] {
     let session = try openSession(at: address)
-    let list = try session.send([.collections()], until: Deadline(after: .seconds(25)))[0].get()
+    let list = try session.ask(.collections())
     let searches = list.child(0).child(0).paths.map { MethodCall.searchItems(in: $0, attributes) }
     return try session.send(searches, until: Deadline(after: .seconds(25)))
       .flatMap { try $0.get().child(0).paths }

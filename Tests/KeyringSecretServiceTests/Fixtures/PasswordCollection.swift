@@ -35,6 +35,21 @@ struct PasswordCollection {
     path = ObjectPath(answer.child(0).text)
   }
 
+  /// Runs a closure with a collection, which is deleted afterwards, and with a storage that is in it.
+  static func whileThere(
+    for interaction: SecretServiceStorage.Interaction = .never,
+    _ body: (PasswordCollection, SecretServiceStorage) throws -> Void
+  ) throws {
+    let collection = try PasswordCollection()
+    let outcome = Result {
+      try body(
+        collection,
+        SecretServiceStorage(collection: .named(collection.label), interaction: interaction))
+    }
+    try collection.delete()
+    try outcome.get()
+  }
+
   func unlock() throws {
     _ = try Self.call(
       "UnlockWithMasterPassword", .objectPath(path), [password], answer: "()", at: address)

@@ -87,14 +87,32 @@ final class PrivateBus {
         promptTimeout: promptTimeout, busAddress: address, allowsUnencryptedSession: true))
   }
 
-  /// Makes the bus start the program that provides a name.
-  func start(_ name: String) throws {
+  /// Calls a method, by default of the bus itself, and returns the answer as text, or `nil` if it's an error.
+  func call(
+    _ method: String, _ arguments: [String], of name: String = "org.freedesktop.DBus",
+    at path: String = "/"
+  ) throws -> String? {
     let call = try Program(
       "gdbus",
-      ["call", "--session", "--dest", "org.freedesktop.DBus", "--object-path", "/"]
-        + ["--method", "org.freedesktop.DBus.StartServiceByName", name, "0"],
-      environment: environment)
-    try #require(call.finish().status == 0, "no program was started for the name \(name)")
+      ["call", "--session", "--dest", name, "--object-path", path, "--method", method] + arguments,
+      environment: environment, complaints: .nullDevice)
+    let (status, output) = try call.finish()
+    return status == 0 ? String(decoding: output, as: UTF8.self) : nil
+  }
+
+  /// Makes the bus start the program that provides a name.
+  func start(_ name: String) throws {
+    try #require(
+      call("org.freedesktop.DBus.StartServiceByName", [name, "0"]) != nil,
+      "no program was started for the name \(name)")
+  }
+
+  /// The process that provides the Secret Service, if any.
+  func providerProcess() throws -> pid_t? {
+    let method = "org.freedesktop.DBus.GetConnectionUnixProcessID"
+    // The answer is "(uint32 1234,)".
+    return try call(method, ["org.freedesktop.secrets"])?.split(separator: " ").last
+      .flatMap { pid_t($0.prefix(while: \.isNumber)) }
   }
 
   /// Waits until a program owns a name.

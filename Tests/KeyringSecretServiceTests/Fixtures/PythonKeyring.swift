@@ -6,6 +6,18 @@ import Testing
 
 /// The command of the Python package keyring, in Debian's version.
 struct PythonKeyring: OtherProgram {
+  /// The code that prepares secretstorage for a slow machine and for the keyring.
+  ///
+  /// jeepney 0.8 gives the bus one second to authenticate it, which a busy machine exceeds.
+  ///
+  /// KWallet 5.103 can't use the keys of about one session in 256, and secretstorage 3.3.3 doesn't
+  /// notice. If KWallet doesn't know the method of encryption, secretstorage uses none.
+  private static let prelude =
+    "import jeepney.io.blocking as jeepney\n"
+    + "jeepney.open_dbus_connection.__defaults__ = ('SESSION', False, 60)\n"
+    + (Provider.current == .kwallet
+      ? "import secretstorage.util; secretstorage.util.ALGORITHM_DH = 'none'\n" : "")
+
   func set(_ password: String, service: String, username: String) throws {
     // The command removes the line feed. Without one, version 23.9.3 reads an empty password.
     let (status, _) = try run("set", service, username, input: password + "\n")
@@ -27,7 +39,7 @@ struct PythonKeyring: OtherProgram {
     _ command: String, _ service: String, _ username: String, input: String = ""
   ) throws -> (status: Int32, output: Data) {
     let script =
-      PythonSecretStorage.prelude
+      Self.prelude
       + "import runpy; runpy.run_module('keyring', run_name='__main__', alter_sys=True)"
     let backend = "keyring.backends.SecretService.Keyring"
     return try Program(

@@ -126,7 +126,7 @@ final class SleepingKeyring {
   }
 
   deinit {
-    if let process = try? process() { Foundation.kill(process, SIGKILL) }
+    if let process = try? bus.providerProcess() { Foundation.kill(process, SIGKILL) }
     _ = try? loginDaemon?.end()
     try? bus.kill()
     try? FileManager.default.removeItem(atPath: home)
@@ -136,24 +136,11 @@ final class SleepingKeyring {
   ///
   /// The next message to it makes the bus start another one.
   func kill() throws {
-    guard let process = try process() else { return }
+    guard let process = try bus.providerProcess() else { return }
     Foundation.kill(process, SIGKILL)
     // The bus notices when the connection closes.
-    try #require(try waitUntil { try self.process() != process })
+    try #require(try waitUntil { try bus.providerProcess() != process })
     try expectUser()
-  }
-
-  /// The process that provides the Secret Service, if any.
-  private func process() throws -> pid_t? {
-    let call = try Program(
-      "gdbus",
-      ["call", "--session", "--dest", "org.freedesktop.DBus", "--object-path", "/"]
-        + ["--method", "org.freedesktop.DBus.GetConnectionUnixProcessID", MethodCall.secrets],
-      environment: bus.environment, complaints: .nullDevice)
-    let (status, output) = try call.finish()
-    guard status == 0 else { return nil }
-    let text = String(decoding: output, as: UTF8.self)
-    return pid_t(text.split(separator: " ").last?.prefix { $0.isNumber } ?? "")
   }
 
   // MARK: - The user

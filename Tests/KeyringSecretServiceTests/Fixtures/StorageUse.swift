@@ -89,6 +89,16 @@ enum StorageUse: CaseIterable, CustomTestStringConvertible {
 }
 
 extension SecretServiceStorage {
+  /// Reads the secret under a key of any kind as text.
+  func text(of key: ItemKey) throws -> String? {
+    try item(for: key, details: .secret)?.secret?.text
+  }
+
+  /// Stores text under a key of any kind.
+  func save(_ text: String, _ key: ItemKey, _ mode: SaveMode = .addOrReplace) throws {
+    try save(SecureItem(key: key, secret: Secret(text)), mode: mode)
+  }
+
   /// Expects that no other storage takes the place of this one, which fails.
   func expectNoOtherSelection(_ code: SecureStorageError.Code) throws {
     let file = InMemoryStorage()
