@@ -32,9 +32,23 @@ import Testing
     cluster.storage(namespace.name, key: source)
   }
 
+  /// Returns a new key file, which belongs to another namespace.
+  private func newKey(_ name: String) async throws -> KeySource {
+    let source = KeySource.keyFile(at: cluster.path(name))
+    try await cluster.storage(name, key: source).createNamespace()
+    return source
+  }
+
   private func values(_ prefix: EtcdKey) async throws -> [KeyValue] {
     let reply = try await cluster.call("/v3/kv/range", RangeRequest(prefix: prefix))
     return try (JSONReader.read(reply) as RangeReply).values
+  }
+
+  /// Stores a number of items whose passwords are their accounts.
+  private func fill(_ count: Int) async throws -> [ItemKey] {
+    let keys = (0..<count).map { ItemKey.password(service: "service", account: "\($0)") }
+    for key in keys { try await storage.setPassword(key.account, for: key) }
+    return keys
   }
 
   /// Begins to replace the data key, and doesn't finish.
@@ -84,8 +98,7 @@ import Testing
     }
     #expect(missing?.message.contains("other-key") == true)
     #expect(try await other.diagnose(writing: false).failure?.code == .keyNotFound)
-    try await cluster.storage("of-other-key", key: .keyFile(at: cluster.path("other-key")))
-      .createNamespace()
+    _ = try await newKey("other-key")
     let wrong = await expect(.wrongKey, within: .atOnce) { _ = try await other.password(for: key) }
     #expect(
       wrong?.message == "The namespace \(namespace.name) was encrypted with another key file.")
@@ -232,8 +245,7 @@ import Testing
 
   @Test func `a value of another place is never taken for the one that was asked for`() async throws
   {
-    let transport = FaultyTransport(try cluster.transport())
-    let reader = cluster.storage(like: storage, transport)
+    let (reader, transport) = try cluster.faultyStorage(like: storage)
     #expect(try await reader.password(for: key) == "first")
     let keys = try #require(reader.fleet.currentKeys)
     transport.redirect(keys.names.item(key), to: keys.names.item(second))
@@ -248,8 +260,7 @@ import Testing
   }
 
   @Test func `a node that always reports other keys ends no call's deadline`() async throws {
-    let transport = FaultyTransport(try cluster.transport())
-    let reader = cluster.storage(like: storage, transport, timeout: .seconds(2))
+    let (reader, transport) = try cluster.faultyStorage(like: storage, timeout: .seconds(2))
     #expect(try await reader.password(for: key) == "first")
     // The conditions fail, and the reply has the same keys as before.
     transport.alter(requests: { $0.replacing(#""EQUAL""#, with: #""NOT_EQUAL""#) })
@@ -277,8 +288,7 @@ import Testing
   }
 
   @Test func `a page without values isn't followed by others`() async throws {
-    let transport = FaultyTransport(try cluster.transport())
-    let reader = cluster.storage(like: storage, transport, timeout: .seconds(2))
+    let (reader, transport) = try cluster.faultyStorage(like: storage, timeout: .seconds(2))
     #expect(try await reader.items(matching: .service("service")).count == 2)
     transport.alter(replies: { reply in
       // A reply to a request for several ranges has the keys of the namespace.
@@ -330,50 +340,38 @@ import Testing
 
   @Test func `keys from before they were wrapped again are refused`() async throws {
     let old = try await values(namespace.meta) + values(namespace.keys)
-    try await cluster.storage("next-key", key: .keyFile(at: cluster.path("next-key")))
-      .createNamespace()
-    try await storage.rewrapKeys(with: .keyFile(at: cluster.path("next-key")))
+    try await storage.rewrapKeys(with: newKey("next-key"))
     #expect(try await storage.password(for: key) == "first")
     for value in old { try await cluster.put(value.key, value.value) }
     await expect(.damaged) { _ = try await storage.password(for: key) }
     await expect(.damaged) { try await storage.setPassword("lost", for: key) }
   }
 
-  @Test func `a data key of another namespace opens nothing`() async throws {
-    let other = try await cluster.newStorage()
-    let otherNamespace = try #require(Namespace(other.fleet.settings.namespace))
-    let otherKeys = try await values(otherNamespace.keys)
-    let foreign = try #require(otherKeys.first(where: { $0.key != otherNamespace.rootKey }))
-    let keys = try #require(storage.fleet.currentKeys)
-    try await cluster.put(namespace.dataKey(keys.primary.id), foreign.value)
-    await expect(.damaged) { _ = try await laterProcess().password(for: key) }
-    #expect(try await laterProcess().diagnose(writing: false).failure?.code == .damaged)
-  }
+  enum WrongDataKey: CaseIterable { case ofOtherNamespace, inEachOthersPlaces, rootKey }
 
-  @Test func `data keys in each other's places are damaged`() async throws {
+  /// A process that took the root key for the data key would encrypt items with it.
+  @Test(arguments: WrongDataKey.allCases)
+  func `a data key in another place is damaged`(wrong: WrongDataKey) async throws {
+    let old = try await dataKeys().map(\.key)
     try await addDataKey()
     let pair = try await dataKeys()
     try #require(pair.count == 2)
-    try await cluster.put(pair[0].key, pair[1].value)
-    try await cluster.put(pair[1].key, pair[0].value)
-    await expectDamagedDataKeys()
-  }
-
-  /// A process that took the root key for the data key would encrypt items with it.
-  @Test func `the root key in the place of a data key is damaged`() async throws {
-    let old = try await dataKeys().map(\.key)
-    try await addDataKey()
-    let new = try await dataKeys().map(\.key).first { !old.contains($0) }
-    let rootValue = try #require(try await values(namespace.rootKey).first)
-    let root = try #require(WrappedKey(rootValue.value.dropFirst()))
-    try await cluster.put(try #require(new), [NamespaceKeys.version] + root.box)
-    await expectDamagedDataKeys()
-  }
-
-  /// Expects that neither a running process nor a later one accepts the data keys.
-  ///
-  /// There is no item that could be damaged instead.
-  private func expectDamagedDataKeys() async {
+    let new = try #require(pair.first { !old.contains($0.key) }).key
+    switch wrong {
+    case .ofOtherNamespace:
+      let other = try await cluster.newStorage()
+      let otherNamespace = try #require(Namespace(other.fleet.settings.namespace))
+      let foreign = try await values(otherNamespace.keys).first { $0.key != otherNamespace.rootKey }
+      try await cluster.put(new, try #require(foreign).value)
+    case .inEachOthersPlaces:
+      try await cluster.put(pair[0].key, pair[1].value)
+      try await cluster.put(pair[1].key, pair[0].value)
+    case .rootKey:
+      let rootValue = try #require(try await values(namespace.rootKey).first)
+      let root = try #require(WrappedKey(rootValue.value.dropFirst()))
+      try await cluster.put(new, [NamespaceKeys.version] + root.box)
+    }
+    // There is no item that could be damaged instead.
     let absent = ItemKey.password(service: "service", account: "absent")
     for process in [storage, laterProcess()] {
       let error = await expect(.damaged, within: .atOnce) {
@@ -382,6 +380,7 @@ import Testing
       #expect(error?.message.contains("a data key isn't what was stored in its place") == true)
       await expect(.damaged) { try await process.setPassword("lost", for: absent) }
     }
+    #expect(try await laterProcess().diagnose(writing: false).failure?.code == .damaged)
   }
 
   @Test func `a data key that was removed isn't accepted again`() async throws {
@@ -432,12 +431,10 @@ import Testing
   @Test func `an item that can't be read doesn't end an observation`() async throws {
     let place = try #require(try await values(namespace.items).first)
     try await cluster.put(place.key, [1, 2, 3])
-    let events = EventLog()
-    let subscription = try await laterProcess().observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: laterProcess())
     let third = ItemKey.password(service: "service", account: "third")
     try await storage.setPassword("new", for: third)
     events.wait(for: .changed(.created(third)))
-    subscription.cancel()
   }
 
   // MARK: - Passphrases
@@ -466,8 +463,7 @@ import Testing
     try await other.setPassword("first", for: key)
     let asking = cluster.storage(name, key: user.source())
     #expect(try await asking.password(for: key) == "first")
-    let events = EventLog()
-    let subscription = try await asking.observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: asking)
     try await other.rotateDataKey()
     try await other.setPassword("second", for: key)
     events.wait(for: .changed(.replaced(key)))
@@ -478,7 +474,6 @@ import Testing
     let later = try await cluster.storage(name, key: passphrase)
       .observeWithoutBlocking(nil) { _ in }
     later.cancel()
-    subscription.cancel()
   }
 
   @Test func `the time in which a user answers doesn't count`() async throws {
@@ -528,8 +523,7 @@ import Testing
   }
 
   @Test func `several processes may replace the data key at once`() async throws {
-    let keys = (0..<150).map { ItemKey.password(service: "service", account: "\($0)") }
-    for key in keys { try await storage.setPassword(key.account, for: key) }
+    let keys = try await fill(150)
     let processes = (0..<3).map { _ in laterProcess() }
     try await withThrowingTaskGroup { group in
       for process in processes { group.addTask { _ = try await process.rotateDataKey() } }
@@ -543,9 +537,7 @@ import Testing
   @Test func `a process without the new key can't add a data key`() async throws {
     let running = laterProcess()
     #expect(try await running.password(for: key) == "first")
-    try await cluster.storage("other-key", key: .keyFile(at: cluster.path("other-key")))
-      .createNamespace()
-    let new = KeySource.keyFile(at: cluster.path("other-key"))
+    let new = try await newKey("added-key")
     try await storage.rewrapKeys(with: new)
     await expect(.wrongKey) { try await running.rotateDataKey() }
     #expect(try await laterProcess(key: new).password(for: key) == "first")
@@ -554,12 +546,7 @@ import Testing
   @Test func `a process without the new key can't change it`() async throws {
     let running = laterProcess()
     #expect(try await running.password(for: key) == "first")
-    func source(_ name: String) async throws -> KeySource {
-      let source = KeySource.keyFile(at: cluster.path(name))
-      try await cluster.storage(name, key: source).createNamespace()
-      return source
-    }
-    let (new, newer) = (try await source("unknown-key"), try await source("another-key"))
+    let (new, newer) = (try await newKey("unknown-key"), try await newKey("another-key"))
     try await storage.rewrapKeys(with: new)
     await expect(.wrongKey) { try await running.rewrapKeys(with: newer) }
     #expect(try await laterProcess(key: new).password(for: key) == "first")
@@ -569,20 +556,14 @@ import Testing
   }
 
   @Test func `a watch doesn't ask for a new key for each item`() async throws {
-    let keys = (0..<40).map { ItemKey.password(service: "service", account: "\($0)") }
-    for key in keys { try await storage.setPassword(key.account, for: key) }
-    let transport = FaultyTransport(try cluster.transport())
-    let running = cluster.storage(like: storage, transport)
-    let events = EventLog()
-    let subscription = try await running.observeWithoutBlocking(nil, events.append)
-    let new = KeySource.keyFile(at: cluster.path("unknown-to-a-watch"))
-    try await cluster.storage("unknown-to-a-watch", key: new).createNamespace()
-    try await storage.rewrapKeys(with: new)
+    _ = try await fill(40)
+    let (running, transport) = try cluster.faultyStorage(like: storage)
+    let events = try await EventLog(of: running)
+    try await storage.rewrapKeys(with: newKey("unknown-to-a-watch"))
     let before = transport.count(of: "/v3/kv/txn")
     #expect(try await storage.rotateDataKey() == 42)
     #expect(await waitUntil { events.count >= 42 })
     #expect(transport.count(of: "/v3/kv/txn") - before < 20)
-    subscription.cancel()
   }
 
   @Test func `a process that has used a removed namespace creates none`()
@@ -596,10 +577,8 @@ import Testing
   }
 
   @Test func `a replacement that ended after its first batch is begun again`() async throws {
-    let keys = (0..<150).map { ItemKey.password(service: "service", account: "\($0)") }
-    for key in keys { try await storage.setPassword(key.account, for: key) }
-    let transport = FaultyTransport(try cluster.transport())
-    let running = cluster.storage(like: storage, transport, timeout: .seconds(2))
+    let keys = try await fill(150)
+    let (running, transport) = try cluster.faultyStorage(like: storage, timeout: .seconds(2))
     let writes = Atomic(0)
     transport.alter(requests: { (request) throws(EtcdFailure) in
       // The first write adds a key, and the second one moves some items to it.
@@ -692,8 +671,7 @@ import Testing
 
   @Test(arguments: [false, true])
   func `a reply that is late doesn't bring older keys back`(initializes: Bool) async throws {
-    let transport = FaultyTransport(try cluster.transport())
-    let running = cluster.storage(like: storage, transport)
+    let (running, transport) = try cluster.faultyStorage(like: storage)
     #expect(try await running.password(for: key) == "first")
     try await storage.rotateDataKey()
     var late: Task<String?, any Error>?
@@ -710,10 +688,8 @@ import Testing
   }
 
   @Test func `many items are read while the data key is replaced`() async throws {
-    let keys = (0..<120).map { ItemKey.password(service: "service", account: "\($0)") }
-    for key in keys { try await storage.setPassword(key.account, for: key) }
-    let transport = FaultyTransport(try cluster.transport())
-    let running = cluster.storage(like: storage, transport)
+    let keys = try await fill(120)
+    let (running, transport) = try cluster.faultyStorage(like: storage)
     #expect(try await running.password(for: key) == "first")
     var read: Task<[ItemKey: SecureItem], any Error>?
     // The items are in two requests. The data key is replaced between them.
@@ -730,9 +706,7 @@ import Testing
     let running = laterProcess()
     #expect(try await running.password(for: key) == "first")
     let items = try await values(namespace.items)
-    try await cluster.storage("new-key", key: .keyFile(at: cluster.path("new-key")))
-      .createNamespace()
-    let new = KeySource.keyFile(at: cluster.path("new-key"))
+    let new = try await newKey("new-key")
     try await storage.rewrapKeys(with: new)
     #expect(try await values(namespace.items).map(\.value) == items.map(\.value))
     await expect(.wrongKey) { _ = try await laterProcess().password(for: key) }

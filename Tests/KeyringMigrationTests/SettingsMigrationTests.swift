@@ -84,10 +84,10 @@ import Testing
       ("own", true),
     ] as [(String, any Sendable)] {
       let right = defaults.values.withLock { $0.updateValue(value, forKey: name) }
-      let error = #expect(throws: SecureStorageError.self) {
+      let error = expectError(.undecodable) {
         try properties.migrate(from: defaults.plaintext, at: paths)
       }
-      #expect(error?.code == .undecodable && error?.message.contains(name) == true)
+      #expect(error?.message.contains(name) == true)
       #expect(try properties.entries().allSatisfy { !$0.isStored })
       defaults.values.withLock { $0[name] = right }
     }

@@ -57,9 +57,7 @@ import Testing
     for key in [key] + others { try await writer.setPassword("first", for: key) }
     let reader = cluster.storage(like: writer)
     let cached = cluster.storage(like: writer).cached()
-    let events = EventLog()
-    let subscription = try await cluster.storage(like: writer)
-      .observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: cluster.storage(like: writer))
     let snapshot = try cluster.saveSnapshot("backup")
     let later = ItemKey.password(service: "mail", account: "later")
     for key in [key, later] { try await writer.setPassword("lost", for: key) }
@@ -108,7 +106,6 @@ import Testing
     #expect(await waitUntil { events.changes.filter { $0 == .replaced(key) }.count == 3 })
     #expect(try await cached.password(for: key) == "third")
     #expect(try await reader.password(for: others[0]) == "second")
-    subscription.cancel()
   }
 
   @Test func `what a program knows of the lost history isn't taken for the new one`() async throws {

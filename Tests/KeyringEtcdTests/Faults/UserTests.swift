@@ -86,18 +86,15 @@ import Testing
   }
 
   @Test func `a service watches its own items only`() async throws {
-    let events = EventLog()
-    let subscription = try await storage.observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: storage)
     try await operators.setPassword("ours", for: foreign)
     try await operators.setPassword("second", for: key)
     events.wait(for: .changed(.replaced(key)))
     #expect(events.changes == [.replaced(key)])
-    subscription.cancel()
   }
 
   @Test func `a role that is revoked ends the watch`() async throws {
-    let events = EventLog()
-    let subscription = try await storage.observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: storage)
     try await cluster.revoke(mail, from: user)
     await expecting(within: .seconds(7)) { events.wait(for: .interrupted) }
     await expect(.accessDenied, within: .atOnce) { _ = try await storage.password(for: key) }
@@ -110,7 +107,6 @@ import Testing
     try await operators.setPassword("second", for: key)
     events.wait(for: .changed(.replaced(key)))
     #expect(try await storage.password(for: key) == "second")
-    subscription.cancel()
   }
 
   enum UserChange: CaseIterable {
@@ -123,8 +119,7 @@ import Testing
   {
     let cached = storage.cached()
     #expect(try await cached.password(for: key) == "first")
-    let events = EventLog()
-    let subscription = try await cached.observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: cached)
     switch change {
     case .removal: try await cluster.remove(user)
     case .newPassword: try await cluster.changePassword(of: user, to: Secret("another password"))
@@ -153,13 +148,11 @@ import Testing
     try await operators.setPassword("second", for: key)
     events.wait(for: .changed(.replaced(key)))
     #expect(try await cached.password(for: key) == "second")
-    subscription.cancel()
   }
 
   @Test func `a user who loses one of several roles keeps the items of the others`() async throws {
     try await cluster.grant(web, operators.permissions(for: foreign), to: user)
-    let events = EventLog()
-    let subscription = try await storage.observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: storage)
     // A write with a lease that both services use.
     try await storage.setPassword("ours", for: foreign)
     events.wait(for: .changed(.replaced(foreign)))
@@ -170,13 +163,11 @@ import Testing
     try await operators.setPassword("third", for: key)
     events.wait(for: .changed(.replaced(key)))
     #expect(!events.changes.contains(.removed(foreign)))
-    subscription.cancel()
   }
 
   @Test func `the items that a later role makes readable are watched`() async throws {
     let cached = storage.cached()
-    let events = EventLog()
-    let subscription = try await cached.observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: cached)
     await expect(.accessDenied) { _ = try await cached.password(for: foreign) }
     try await cluster.grant(web, operators.permissions(for: foreign), to: user)
     #expect(try await cached.password(for: foreign) == "theirs")
@@ -186,21 +177,17 @@ import Testing
       events.wait(for: .changed(.replaced(foreign)))
       #expect(try await cached.password(for: foreign) == value)
     }
-    subscription.cancel()
   }
 
   @Test func `a watch whose token has expired isn't interrupted`() async throws {
-    let transport = FaultyTransport(try cluster.transport())
-    let service = cluster.storage(like: storage, transport)
-    let events = EventLog()
-    let subscription = try await service.observeWithoutBlocking(nil, events.append)
+    let (service, transport) = try cluster.faultyStorage(like: storage)
+    let events = try await EventLog(of: service)
     // The next request is the one that shows every five seconds that the node answers.
     let tokens = transport.count(of: "/v3/auth/authenticate")
     #expect(await waitUntil { transport.count(of: "/v3/auth/authenticate") > tokens })
     try await operators.setPassword("second", for: key)
     events.wait(for: .changed(.replaced(key)))
     #expect(events.count == 1)
-    subscription.cancel()
   }
 
   @Test func `a token that has expired is replaced`() async throws {
@@ -257,10 +244,8 @@ import Testing
   }
 
   @Test func `a certificate with a name is refused by the gateway`() async throws {
-    let tls = EtcdTLS(
-      authorities: cluster.path("authority.pem"), certificate: cluster.path("named.pem"),
-      privateKey: cluster.path("named.key"))
-    let storage = cluster.storage(operators.fleet.settings.namespace, tls: tls, user: user)
+    let storage = cluster.storage(
+      operators.fleet.settings.namespace, tls: cluster.tls("authority", "named"), user: user)
     let error = await expect(.noProvider, within: .atOnce) {
       _ = try await storage.password(for: key)
     }

@@ -47,10 +47,8 @@ import Testing
       // A variable that was given no value is empty.
       #expect(try storage.password("empty").read() == nil)
       #expect(try storage.password("absent").read() == nil)
-      let error = #expect(throws: SecureStorageError.self) {
-        try storage.credential("token").read()
-      }
-      #expect(error?.code == .undecodable && "\(error as Any)".contains("s3cret") == false)
+      let error = expectError(.undecodable) { try storage.credential("token").read() }
+      #expect("\(error as Any)".contains("s3cret") == false)
     }
   }
 
@@ -66,28 +64,20 @@ import Testing
 
   @Test func `writes and removals are refused`() {
     let storage = EnvironmentStorage(service: service, prefix: "EXAMPLE_")
-    let saving = #expect(throws: SecureStorageError.self) {
-      try storage.setPassword("new", for: password("token"))
-    }
-    #expect(saving?.code == .readOnly)
-    let removing = #expect(throws: SecureStorageError.self) {
-      try storage.remove(password("token"))
-    }
-    #expect(removing?.code == .readOnly)
+    expectError(.readOnly) { try storage.setPassword("new", for: password("token")) }
+    expectError(.readOnly) { try storage.remove(password("token")) }
   }
 
   @Test(arguments: [("é", "EXAMPLE_"), ("2fa", ""), ("a", "A=")])
   func `a name that no variable can have is refused`(name: String, prefix: String) {
     let storage = EnvironmentStorage(service: service, prefix: prefix)
-    let error = #expect(throws: SecureStorageError.self) { try storage.item(for: password(name)) }
-    #expect(error?.code == .invalidArgument && error?.argument == "account")
+    let error = expectError(.invalidArgument) { try storage.item(for: password(name)) }
+    #expect(error?.argument == "account")
   }
 
   @Test func `a search without a key is refused`() {
     let storage = EnvironmentStorage(service: service, prefix: "EXAMPLE_")
-    let error = #expect(throws: SecureStorageError.self) {
-      try storage.items(matching: .service(service))
-    }
-    #expect(error?.code == .invalidArgument && error?.argument == "query")
+    let error = expectError(.invalidArgument) { try storage.items(matching: .service(service)) }
+    #expect(error?.argument == "query")
   }
 }
