@@ -86,7 +86,7 @@ import Testing
       { try provider.value(forKey: key("name"), type: .string) },
       { try provider.snapshot().value(forKey: key("name"), type: .string) },
     ] {
-      expectError(.ambiguous) { _ = try read() }
+      expectError(.ambiguous) { try read() }
     }
   }
 

@@ -286,7 +286,7 @@ import Testing
     let events = try await EventLog(of: cached)
     cluster.nodes[0].kill()
     events.wait(for: .interrupted)
-    await expect(.noProvider) { _ = try await cached.password(for: key) }
+    await expect(.noProvider) { try await cached.password(for: key) }
     try Cluster.start(cluster.nodes)
     events.wait(for: .resumed)
     #expect(try await cached.password(for: key) == "first")

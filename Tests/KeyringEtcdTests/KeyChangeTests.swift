@@ -75,11 +75,11 @@ import Testing
     events.wait(for: .interrupted)
     subscription.cancel()
     await expect(.timedOut, within: .seconds(2)) {
-      _ = try await storage.observeWithoutBlocking(nil) { _ in }
+      try await storage.observeWithoutBlocking(nil) { _ in }
     }
     let task = Task { try await storage.observeWithoutBlocking(nil) { _ in } }
     task.cancel()
-    await expect(.canceled, within: .seconds(1)) { _ = try await task.value }
+    await expect(.canceled, within: .seconds(1)) { try await task.value }
     vault.open()
     while true {
       guard let last = try? await storage.observeWithoutBlocking(nil, { _ in }) else { continue }
@@ -125,7 +125,7 @@ import Testing
     let forged = FleetItem.forged(key, "forged")
     try await cluster.put(place, try old.seal(forged, place))
     events.wait(for: .changed(.replaced(key)))
-    await expect(.damaged) { _ = try await cached.password(for: key) }
+    await expect(.damaged) { try await cached.password(for: key) }
   }
 
   /// The event arrives before the program learns that the key was removed.

@@ -68,7 +68,7 @@ import Testing
 
   @Test func `a namespace is made only on request`() async throws {
     let missing = cluster.storage("missing")
-    await expect(.noStorage) { _ = try await missing.password(for: key) }
+    await expect(.noStorage) { try await missing.password(for: key) }
     await expect(.noStorage) { try await missing.setPassword("lost", for: key) }
     #expect(try await laterProcess().createNamespace() == false)
     #expect(try await laterProcess().password(for: key) == "first")
@@ -77,7 +77,7 @@ import Testing
   @Test func `a namespace that is removed is an error`() async throws {
     try await cluster.remove(namespace.meta)
     for process in [storage, laterProcess()] {
-      await expect(.damaged) { _ = try await process.password(for: key) }
+      await expect(.damaged) { try await process.password(for: key) }
       await expect(.damaged) { try await process.setPassword("lost", for: key) }
     }
     // A key that doesn't exist isn't created for what is left of the namespace.
@@ -87,19 +87,17 @@ import Testing
     for value in try await values(EtcdKey("/\(namespace.name)/v1/")) {
       try await cluster.remove(value.key)
     }
-    await expect(.damaged) { _ = try await storage.password(for: key) }
-    await expect(.noStorage) { _ = try await laterProcess().password(for: key) }
+    await expect(.damaged) { try await storage.password(for: key) }
+    await expect(.noStorage) { try await laterProcess().password(for: key) }
   }
 
   @Test func `another key opens nothing`() async throws {
     let other = laterProcess(key: .keyFile(at: cluster.path("other-key")))
-    let missing = await expect(.keyNotFound, within: .atOnce) {
-      _ = try await other.password(for: key)
-    }
+    let missing = await expect(.keyNotFound, within: .atOnce) { try await other.password(for: key) }
     #expect(missing?.message.contains("other-key") == true)
     #expect(try await other.diagnose(writing: false).failure?.code == .keyNotFound)
     _ = try await newKey("other-key")
-    let wrong = await expect(.wrongKey, within: .atOnce) { _ = try await other.password(for: key) }
+    let wrong = await expect(.wrongKey, within: .atOnce) { try await other.password(for: key) }
     #expect(
       wrong?.message == "The namespace \(namespace.name) was encrypted with another key file.")
     await expect(.wrongKey) { try await other.createNamespace() }
@@ -108,7 +106,7 @@ import Testing
     await expect(.keyNotFound) { try await absent.createNamespace() }
     #expect(!FileManager.default.fileExists(atPath: cluster.path("absent-key")))
     let passphrase = laterProcess(key: .passphrase(Secret("pass")))
-    await expect(.wrongKey) { _ = try await passphrase.password(for: key) }
+    await expect(.wrongKey) { try await passphrase.password(for: key) }
   }
 
   @Test func `a key that was copied with a line feed`() async throws {
@@ -118,7 +116,7 @@ import Testing
       FileManager.default.createFile(
         atPath: path, contents: bytes + Data("\n".utf8), attributes: [.posixPermissions: 0o600]))
     let wrong = await expect(.wrongKey) {
-      _ = try await laterProcess(key: .keyFile(at: path)).password(for: key)
+      try await laterProcess(key: .keyFile(at: path)).password(for: key)
     }
     #expect(wrong?.recoverySuggestion?.contains("line feed") == true)
   }
@@ -131,7 +129,7 @@ import Testing
       var changed = meta
       changed[index] ^= 1
       try await cluster.put(namespace.meta, changed)
-      let running = await expect(.damaged) { _ = try await storage.password(for: key) }
+      let running = await expect(.damaged) { try await storage.password(for: key) }
       #expect(running?.message.contains("weren't written by this package") == true)
       let later = await #expect(throws: SecureStorageError.self) {
         _ = try await laterProcess().password(for: key)
@@ -161,9 +159,9 @@ import Testing
     try await cluster.put(items[0].key, items[1].value)
     try await cluster.put(items[1].key, items[0].value)
     let place = try #require(storage.fleet.currentKeys).names.item(key)
-    let error = await expect(.damaged, within: .atOnce) { _ = try await storage.password(for: key) }
+    let error = await expect(.damaged, within: .atOnce) { try await storage.password(for: key) }
     #expect(error?.message == "The value of \(place.path) isn't what was stored there.")
-    await expect(.damaged) { _ = try await laterProcess().password(for: second) }
+    await expect(.damaged) { try await laterProcess().password(for: second) }
     let damage = items.map { " The value of \($0.key.path) isn't what was stored there." }
     try await expectFinding("2 of 2 can't be read." + damage.joined(), in: laterProcess())
     // It can be removed, and stored again.
@@ -198,8 +196,8 @@ import Testing
       key: place, value: try keys.seal(item, keys.names.item(second)), revision: 1)
     #expect(throws: FleetItem.Damage.content) { try keys.open(moved) }
     try await cluster.put(place, moved.value)
-    await expect(.damaged) { _ = try await storage.password(for: key) }
-    await expect(.damaged) { _ = try await laterProcess().password(for: key) }
+    await expect(.damaged) { try await storage.password(for: key) }
+    await expect(.damaged) { try await laterProcess().password(for: key) }
   }
 
   /// Each step of the decryption needs exactly the data that says where the encrypted part belongs.
@@ -238,8 +236,8 @@ import Testing
     let place = keys.names.item(key)
     let item = FleetItem.forged(foreign.key, "forged")
     try await cluster.put(place, try keys.seal(item, place))
-    await expect(.damaged) { _ = try await storage.password(for: key) }
-    await expect(.damaged) { _ = try await storage.items(matching: ItemQuery()) }
+    await expect(.damaged) { try await storage.password(for: key) }
+    await expect(.damaged) { try await storage.items(matching: ItemQuery()) }
     #expect(try await storage.password(for: foreign.key) == nil)
   }
 
@@ -249,8 +247,8 @@ import Testing
     #expect(try await reader.password(for: key) == "first")
     let keys = try #require(reader.fleet.currentKeys)
     transport.redirect(keys.names.item(key), to: keys.names.item(second))
-    await expect(.damaged) { _ = try await reader.password(for: key) }
-    await expect(.damaged) { _ = try await reader.items(for: [key, second], details: .secret) }
+    await expect(.damaged) { try await reader.password(for: key) }
+    await expect(.damaged) { try await reader.items(for: [key, second], details: .secret) }
     await expect(.damaged) {
       try await reader.save(SecureItem(key: key, label: "new"), mode: .update)
     }
@@ -264,8 +262,8 @@ import Testing
     #expect(try await reader.password(for: key) == "first")
     // The conditions fail, and the reply has the same keys as before.
     transport.alter(requests: { $0.replacing(#""EQUAL""#, with: #""NOT_EQUAL""#) })
-    await expect(.timedOut) { _ = try await reader.password(for: key) }
-    await expect(.timedOut) { _ = try await reader.removeItems(matching: .service("service")) }
+    await expect(.timedOut) { try await reader.password(for: key) }
+    await expect(.timedOut) { try await reader.removeItems(matching: .service("service")) }
     // The last change may be on its way when the time is over.
     await #expect(throws: SecureStorageError.self) {
       try await reader.rewrapKeys(with: .keyFile(at: cluster.path("key")))
@@ -276,7 +274,7 @@ import Testing
       guard request.contains("request_delete_range") else { return request }
       return request.replacing(#""EQUAL""#, with: #""NOT_EQUAL""#)
     })
-    await expect(.timedOut) { _ = try await reader.removeItems(matching: .service("service")) }
+    await expect(.timedOut) { try await reader.removeItems(matching: .service("service")) }
     // From now on, the rotation begins, and every change of an item is refused.
     let count = transport.writeCount
     transport.alter(requests: { [unowned transport] request in
@@ -295,7 +293,7 @@ import Testing
       guard reply.matches(of: /"response_range"/).count == 1 else { return reply }
       return reply.replacing(/"kvs":\[[^\]]*\]/, with: #""more":true"#)
     })
-    await expect(.noProvider) { _ = try await reader.items(matching: .service("service")) }
+    await expect(.noProvider) { try await reader.items(matching: .service("service")) }
     await expect(.noProvider) { try await reader.rotateDataKey() }
     transport.alter()
     #expect(try await reader.items(matching: .service("service")).count == 2)
@@ -308,7 +306,7 @@ import Testing
       bytes[index] ^= 1
       try await cluster.put(items[0].key, bytes)
       let error = await expect(.damaged, within: .atOnce) {
-        _ = try await storage.items(matching: .service("service"))
+        try await storage.items(matching: .service("service"))
       }
       #expect(error?.message.hasPrefix("The value of \(items[0].key.path) ") == true)
     }
@@ -334,7 +332,7 @@ import Testing
     let rotated = try await values(namespace.keys)
     #expect(rotated.count == 2)
     for value in oldKeys + old { try await cluster.put(value.key, value.value) }
-    await expect(.damaged) { _ = try await storage.password(for: key) }
+    await expect(.damaged) { try await storage.password(for: key) }
     await expect(.damaged) { try await storage.setPassword("lost", for: key) }
   }
 
@@ -343,7 +341,7 @@ import Testing
     try await storage.rewrapKeys(with: newKey("next-key"))
     #expect(try await storage.password(for: key) == "first")
     for value in old { try await cluster.put(value.key, value.value) }
-    await expect(.damaged) { _ = try await storage.password(for: key) }
+    await expect(.damaged) { try await storage.password(for: key) }
     await expect(.damaged) { try await storage.setPassword("lost", for: key) }
   }
 
@@ -375,7 +373,7 @@ import Testing
     let absent = ItemKey.password(service: "service", account: "absent")
     for process in [storage, laterProcess()] {
       let error = await expect(.damaged, within: .atOnce) {
-        _ = try await process.password(for: absent)
+        try await process.password(for: absent)
       }
       #expect(error?.message.contains("a data key isn't what was stored in its place") == true)
       await expect(.damaged) { try await process.setPassword("lost", for: absent) }
@@ -392,8 +390,8 @@ import Testing
       try await cluster.put(value.key, value.value)
     }
     for value in oldItems { try await cluster.put(value.key, value.value) }
-    await expect(.damaged) { _ = try await storage.password(for: key) }
-    await expect(.damaged) { _ = try await laterProcess().password(for: key) }
+    await expect(.damaged) { try await storage.password(for: key) }
+    await expect(.damaged) { try await laterProcess().password(for: key) }
     try await expectFinding(
       "is encrypted with a key that the namespace doesn't have", in: laterProcess())
   }
@@ -402,9 +400,9 @@ import Testing
     let dataKey = try #require(try await dataKeys().first)
     try await cluster.remove(dataKey.key)
     let later = laterProcess()
-    let error = await expect(.damaged) { _ = try await later.password(for: key) }
+    let error = await expect(.damaged) { try await later.password(for: key) }
     #expect(error?.message.contains("a data key is missing") == true)
-    await expect(.damaged) { _ = try await later.items(matching: .service("service")) }
+    await expect(.damaged) { try await later.items(matching: .service("service")) }
     await expect(.damaged) { try await later.setPassword("lost", for: key) }
     await expect(.damaged) { try await later.createNamespace() }
     try await expectFinding("a data key is missing", in: later)
@@ -422,7 +420,7 @@ import Testing
     #expect(try await laterProcess().password(for: key) == "first")
     try await cluster.remove(namespace.dataKey(keys.primary.id))
     for process in [storage, laterProcess()] {
-      await expect(.damaged) { _ = try await process.password(for: key) }
+      await expect(.damaged) { try await process.password(for: key) }
       await expect(.damaged) { try await process.rotateDataKey() }
     }
     try await expectFinding("a data key is missing", in: laterProcess())
@@ -709,14 +707,14 @@ import Testing
     let new = try await newKey("new-key")
     try await storage.rewrapKeys(with: new)
     #expect(try await values(namespace.items).map(\.value) == items.map(\.value))
-    await expect(.wrongKey) { _ = try await laterProcess().password(for: key) }
+    await expect(.wrongKey) { try await laterProcess().password(for: key) }
     #expect(try await laterProcess(key: new).password(for: key) == "first")
     #expect(try await storage.password(for: key) == "first")
     // A running process goes on, until there is a key that it can't unwrap.
     try await running.setPassword("newer", for: key)
     #expect(try await storage.password(for: key) == "newer")
     try await storage.rotateDataKey()
-    await expect(.wrongKey) { _ = try await running.password(for: key) }
+    await expect(.wrongKey) { try await running.password(for: key) }
     #expect(try await laterProcess(key: new).password(for: key) == "newer")
   }
 }

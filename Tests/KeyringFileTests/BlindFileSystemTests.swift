@@ -4,7 +4,6 @@
 import Foundation
 import Keyring
 import KeyringStorage
-import KeyringTesting
 import TestPrograms
 import Testing
 

@@ -34,12 +34,6 @@ import Testing
     #expect(try code { _ = try storage(source).password(for: .first) } == .invalidArgument)
   }
 
-  @Test(arguments: StorageContract.cases(for: EncryptedFileStorage.self))
-  func `a file with the key of a command keeps the contract`(rule: StorageContract) throws {
-    let source = shell("head -c 32 /dev/zero")
-    try rule.verify(storage(source), restart: { _ in storage(source) })
-  }
-
   @Test func `a command prints the passphrase without the line break`() throws {
     try storage(.cheap("pass phrase ")).setPassword("s3cret", for: .first)
     for text in ["pass phrase ", "pass phrase \\n"] {

@@ -210,19 +210,20 @@ struct AccessControlEntry: Sendable {
     queue.sync {}
   }
 
-  @Test func `a declined passphrase is an error, and no file is made`() throws {
-    let storage = storage(
-      .passphrase { _ throws(SecureStorageError) in
-        throw SecureStorageError(.userCanceled, operation: .unlock, backendName: "test")
-      })
-    #expect(try storage.password(for: .first) == nil, "without a file, there is no question")
-    #expect(try code { try storage.setPassword("lost", for: .first) } == .userCanceled)
-    #expect(try directory.names().isEmpty)
-  }
-
-  @Test func `an empty passphrase is refused`() throws {
-    let storage = storage(.passphrase(Secret("")))
-    #expect(try code { try storage.setPassword("lost", for: .first) } == .invalidArgument)
+  /// A declined passphrase, and an empty one.
+  @Test(
+    arguments: [
+      (
+        .passphrase { _ throws(SecureStorageError) in
+          throw SecureStorageError(.userCanceled, operation: .unlock, backendName: "test")
+        }, .userCanceled
+      ), (.passphrase(Secret("")), .invalidArgument),
+    ] as [(KeySource, SecureStorageError.Code)])
+  func `without a passphrase, no file is made`(
+    source: KeySource, code: SecureStorageError.Code
+  ) throws {
+    #expect(try storage(source).password(for: .first) == nil, "without a file, no question")
+    expectError(code) { try storage(source).setPassword("lost", for: .first) }
     #expect(try directory.names().isEmpty)
   }
 
@@ -551,12 +552,10 @@ struct AccessControlEntry: Sendable {
     }
     #expect(storage(source).diagnose().failure?.code == .noStorage)
     #expect(storage(.keyFile(at: directory.path("key"))).diagnose().failure == nil)
-  }
-
-  @Test func `a key file below a file is an error of its own`() throws {
+    // A key file below a file is an error of its own.
     try directory.write([1], "file")
-    let source = KeySource.keyFile(at: directory.path("file/key"))
-    #expect(storage(source).diagnose().failure?.code == .other)
+    let below = storage(.keyFile(at: directory.path("file/key")))
+    #expect(below.diagnose().failure?.code == .other)
   }
 
   @Test func `no source shows its key`() throws {

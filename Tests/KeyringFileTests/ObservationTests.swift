@@ -101,7 +101,7 @@ import Testing
   @Test func `an observation with a wrong key is an error`() throws {
     try storage.setPassword("s3cret", for: .first)
     let wrong = directory.storage(key: .cheap("wrong"))
-    let error = expectError(.wrongKey) { _ = try wrong.observe(nil) { _ in } }
+    let error = expectError(.wrongKey) { try wrong.observe(nil) { _ in } }
     #expect(error?.operation == .observe)
   }
 

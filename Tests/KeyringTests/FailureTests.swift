@@ -2,8 +2,6 @@
 
 import Keyring
 import KeyringStorage
-import KeyringTesting
-import Synchronization
 import Testing
 
 /// The failures that a property remembers.

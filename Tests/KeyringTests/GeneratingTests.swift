@@ -75,13 +75,13 @@ import Testing
 
   @Test func `a value of another type is neither returned nor replaced`() throws {
     try storage[key, as: .secret].write(Secret(bytes: [0xFF]))
-    expectError(.undecodable) { _ = try storage[key].readOrStore { "new" } }
+    expectError(.undecodable) { try storage[key].readOrStore { "new" } }
     #expect(try storage.secret(for: key) == Secret(bytes: [0xFF]))
   }
 
   @Test func `a value that can't be stored isn't returned`() throws {
     storage.fail(.save, with: .userCanceled)
-    expectError(.userCanceled) { _ = try storage[key].readOrStore { "new" } }
+    expectError(.userCanceled) { try storage[key].readOrStore { "new" } }
     withSecureStorage(storage) {
       #expect(settings.token == nil && settings.$token.failure?.code == .userCanceled)
       storage.reset()
@@ -143,11 +143,11 @@ import Testing
     unreachable.fail(.read, with: .connectionLost)
     let optional = LayeredStorage([.reading(unreachable, isRequired: false), .writing(storage)])
     let last = ItemKey.password(service: "service", account: "last")
-    expectError(.connectionLost) { _ = try optional[last].readOrStore { "new" } }
+    expectError(.connectionLost) { try optional[last].readOrStore { "new" } }
     #expect(try !storage.exists(last))
 
     let readOnly = LayeredStorage([.reading(first)])
-    expectError(.readOnly) { _ = try readOnly[last].readOrStore { "new" } }
+    expectError(.readOnly) { try readOnly[last].readOrStore { "new" } }
   }
 
   // MARK: - Properties

@@ -59,9 +59,9 @@ import Testing
 
   @Test(.secureStorage(SilentStorage()))
   func `a storage that cannot report changes throws an error`() async {
-    let error = await expectError(.notObservable) { _ = try await settings.$authToken.changes }
+    let error = await expectError(.notObservable) { try await settings.$authToken.changes }
     #expect(error?.operation == .observe)
     #expect(error?.backendName == "SilentStorage")
-    await expectError(.notObservable) { _ = try await SecureProperties(of: settings).changes }
+    await expectError(.notObservable) { try await SecureProperties(of: settings).changes }
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd && os(Linux)
-import Foundation
 import Keyring
 import KeyringRuntime
 import KeyringStorage
@@ -155,19 +154,19 @@ import Testing
     // Each program begins with any of the nodes.
     for _ in 0..<8 {
       let error = await expect(.invalidArgument, within: .seconds(2)) {
-        _ = try await program().password(for: key)
+        try await program().password(for: key)
       }
       #expect(error?.argument == "endpoints")
       for address in addresses { #expect(error?.recoverySuggestion?.contains(address) == true) }
       await expect(.invalidArgument) { try await program().setPassword("lost", for: key) }
     }
-    await expect(.invalidArgument) { _ = try await program().cached().password(for: key) }
+    await expect(.invalidArgument) { try await program().cached().password(for: key) }
     #expect(try await program().diagnose(writing: false).failure?.code == .invalidArgument)
     // A program that runs notices it when it asks the other node.
     transport.fail(.requestLost)
     let write = await expect(.connectionLost) { try await running.setPassword("lost", for: key) }
     #expect(write?.underlying?.text.contains(addresses[1]) == true)
-    await expect(.invalidArgument) { _ = try await running.password(for: key) }
+    await expect(.invalidArgument) { try await running.password(for: key) }
     #expect(try await storage.password(for: key) == "new")
     // One of them alone is a cluster that was restored.
     cluster.nodes[0].kill()

@@ -48,20 +48,20 @@ import Testing
     try await storage.setPassword("second", for: key)
     #expect(try await operators.password(for: key) == "second")
     let error = await expect(.accessDenied, within: .atOnce) {
-      _ = try await storage.password(for: foreign)
+      try await storage.password(for: foreign)
     }
     #expect(error?.message == "The user \(name) may not do this in the cluster.")
     await expect(.accessDenied, within: .atOnce) {
       try await storage.setPassword("ours", for: foreign)
     }
     await expect(.accessDenied, within: .atOnce) {
-      _ = try await storage.items(matching: .service("web"))
+      try await storage.items(matching: .service("web"))
     }
     #expect(try await operators.password(for: foreign) == "theirs")
     // A list without a service has what the user may read.
     #expect(try await storage.items(matching: ItemQuery()).map(\.key) == [key])
     #expect(try await operators.items(matching: ItemQuery()).count == 2)
-    await expect(.accessDenied) { _ = try await storage.rotateDataKey() }
+    await expect(.accessDenied) { try await storage.rotateDataKey() }
   }
 
   @Test func `the diagnosis of a service's user succeeds`() async throws {
@@ -97,10 +97,8 @@ import Testing
     let events = try await EventLog(of: storage)
     try await cluster.revoke(mail, from: user)
     await expecting(within: .seconds(7)) { events.wait(for: .interrupted) }
-    await expect(.accessDenied, within: .atOnce) { _ = try await storage.password(for: key) }
-    await expect(.accessDenied, within: .atOnce) {
-      _ = try await storage.items(matching: ItemQuery())
-    }
+    await expect(.accessDenied, within: .atOnce) { try await storage.password(for: key) }
+    await expect(.accessDenied, within: .atOnce) { try await storage.items(matching: ItemQuery()) }
     try await expectFinding("The user \(name) may not do this", in: storage)
     try await cluster.call("/v3/auth/user/grant", ["user": user.name, "role": mail])
     events.wait(for: .resumed)
@@ -126,12 +124,12 @@ import Testing
     }
     await expecting(within: .seconds(7)) {
       let error = await expect(.accessDenied, within: .atOnce) {
-        _ = try await storage.password(for: key)
+        try await storage.password(for: key)
       }
       #expect(error?.message == "The cluster refuses the password of the user.")
       events.wait(for: .interrupted)
     }
-    await expect(.accessDenied, within: .atOnce) { _ = try await cached.password(for: key) }
+    await expect(.accessDenied, within: .atOnce) { try await cached.password(for: key) }
     await expect(.accessDenied, within: .atOnce) {
       try await storage.setPassword("lost", for: key)
     }
@@ -168,7 +166,7 @@ import Testing
   @Test func `the items that a later role makes readable are watched`() async throws {
     let cached = storage.cached()
     let events = try await EventLog(of: cached)
-    await expect(.accessDenied) { _ = try await cached.password(for: foreign) }
+    await expect(.accessDenied) { try await cached.password(for: foreign) }
     try await cluster.grant(web, operators.permissions(for: foreign), to: user)
     #expect(try await cached.password(for: foreign) == "theirs")
     events.wait(for: .changed(.created(foreign)))
@@ -224,7 +222,7 @@ import Testing
     let wrong = EtcdUser(name: user.name, password: Secret("wrong"))
     let storage = cluster.storage(operators.fleet.settings.namespace, user: wrong)
     let error = await expect(.accessDenied, within: .atOnce) {
-      _ = try await storage.password(for: key)
+      try await storage.password(for: key)
     }
     #expect(error?.message == "The cluster refuses the password of the user.")
     try await expectFinding("refuses the password", in: storage)
@@ -236,7 +234,7 @@ import Testing
       endpoints: settings.endpoints, namespace: settings.namespace,
       key: .keyFile(at: cluster.path("key")), tls: cluster.tls)
     let error = await expect(.accessDenied, within: .atOnce) {
-      _ = try await storage.password(for: key)
+      try await storage.password(for: key)
     }
     #expect(error?.message == "A program without a user may not do this in the cluster.")
     #expect(error?.recoverySuggestion?.contains("argument \"user\"") == true)
@@ -246,9 +244,7 @@ import Testing
   @Test func `a certificate with a name is refused by the gateway`() async throws {
     let storage = cluster.storage(
       operators.fleet.settings.namespace, tls: cluster.tls("authority", "named"), user: user)
-    let error = await expect(.noProvider, within: .atOnce) {
-      _ = try await storage.password(for: key)
-    }
+    let error = await expect(.noProvider, within: .atOnce) { try await storage.password(for: key) }
     #expect(error?.recoverySuggestion == "Use a client certificate without a common name.")
     #expect(
       try await storage.diagnose(writing: false).findings.contains {

@@ -193,8 +193,7 @@ import Testing
     "a/b", "../token", "a:b", ".", ".a", "é", "a\n", String(repeating: "a", count: 256),
   ])
   func `a name that no credential can have is refused`(name: String) throws {
-    let error = expectError(.invalidArgument) { try storage.item(for: password(name)) }
-    #expect(error?.argument == "account")
+    expectError(.invalidArgument, argument: "account") { try storage.item(for: password(name)) }
     #expect(throws: SecureStorageError.self) {
       try storage.item(for: .credentials(service: service, label: name))
     }

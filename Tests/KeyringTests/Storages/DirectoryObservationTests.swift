@@ -95,7 +95,7 @@ import Testing
       let storage = CredentialsDirectoryStorage(service: "service", directory: secrets.path)
       let empty = TemporaryDirectory()
       let unmounted = CredentialsDirectoryStorage(service: "service", directory: empty.path)
-      expectError(.noStorage) { _ = try unmounted.observe(nil) { _ in } }
+      expectError(.noStorage) { try unmounted.observe(nil) { _ in } }
       #expect(try waitUntil { try Watches.count() == 0 })
       let key = ItemKey.password(service: "service", account: "token")
       #expect(try storage.password(for: key) == "s3cret")
@@ -215,10 +215,10 @@ import Testing
   {
     let directory = TemporaryDirectory()
     let storage = storage(directory.path + "/late")
-    expectError(.noStorage) { _ = try storage.observe(nil) { _ in } }
+    expectError(.noStorage) { try storage.observe(nil) { _ in } }
     try directory.makeDirectory("late")
-    expectError(.noStorage) { _ = try storage.observe(nil) { _ in } }
-    expectError(.noStorage) { _ = try storage.password(for: password("token")) }
+    expectError(.noStorage) { try storage.observe(nil) { _ in } }
+    expectError(.noStorage) { try storage.password(for: password("token")) }
     try directory.write("old", "late/token")
     let log = try EventLog(of: storage)
     try directory.write("new", "late/token")
@@ -234,7 +234,7 @@ import Testing
     let log = try EventLog(of: storage, .service(service))
     try directory.rename("given", to: "elsewhere")
     log.wait(for: .interrupted)
-    expectError(.noStorage) { _ = try storage.password(for: password("token")) }
+    expectError(.noStorage) { try storage.password(for: password("token")) }
     try directory.rename("elsewhere", to: "given")
     log.wait(for: .resumed)
     #expect(log.changes.isEmpty && log.count == 2)

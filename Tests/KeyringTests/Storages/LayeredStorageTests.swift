@@ -229,7 +229,7 @@ import Testing
     let storage = LayeredStorage([.reading(locked), .writing(second)])
     var query = ItemQuery.service("service", details: .secret)
     query.allowsUnlocking = false
-    expectError(.locked) { _ = try storage.items(matching: query) }
+    expectError(.locked) { try storage.items(matching: query) }
     #expect(locked.prompts.withLock { $0 } == 0)
     // A removal needs to know what the layer has.
     expectError(.userCanceled) { try storage.removeItems(matching: query) }
@@ -288,7 +288,7 @@ import Testing
   @Test func `a layer that can't be observed is an error`() throws {
     let left = ReportingStorage()
     let storage = LayeredStorage([.reading(left), .writing(SilentStorage())])
-    expectError(.notObservable) { _ = try storage.observe(nil) { _ in } }
+    expectError(.notObservable) { try storage.observe(nil) { _ in } }
     #expect(left.observers.isEmpty, "the first layer is still observed")
   }
 

@@ -184,8 +184,7 @@ import Testing
     #expect(isNothingRemembered())
     #expect(try storage.selection().index == 0)
     try storage.forgetSelection()
-    let error = expectError(.invalidArgument) { try storage.select(2) }
-    #expect(error?.argument == "index")
+    expectError(.invalidArgument, argument: "index") { try storage.select(2) }
   }
 
   @Test func `the process that writes first decides`() throws {
