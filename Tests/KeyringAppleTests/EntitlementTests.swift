@@ -97,15 +97,6 @@ struct EntitlementTests {
     #expect(device.rows.count == 1)
   }
 
-  @Test func `the next storage is used without an entitlement`() throws {
-    let file = AppleKeychainStorage(.fileBased, on: device)
-    let storage = FirstAvailableStorage(
-      [AppleKeychainStorage(on: device, for: Caller(accessGroups: [])), file], remembering: .nowhere
-    )
-    try storage.setPassword("s3cret", for: key)
-    #expect(try file.password(for: key) == "s3cret")
-  }
-
   @Test func `the entitlement is checked once, without writing`() throws {
     let calls = RecordingKeychain(device)
     let storage = AppleKeychainStorage(.dataProtection(accessGroup: "TEAM.app"), calls: calls)

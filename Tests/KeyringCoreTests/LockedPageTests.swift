@@ -65,9 +65,7 @@ import Glibc
     .tags(.unsanitized))
   func `pages are locked and left out of core dumps`() async {
     await #expect(processExitsWith: .success) {
-      for count in [16, 3000, 10_000] {
-        let secret = Secret(bytes: [UInt8](repeating: 7, count: count))
-        let mapping = try #require(try Mapping(of: secret))
+      try forEachSize { secret, mapping in
         #expect(mapping.flags.contains("lo"))
         #expect(mapping.flags.contains("dd"))
         #expect(mapping.permissions == "rw-p")
@@ -77,14 +75,9 @@ import Glibc
 
   @Test func `secrets are kept in unlocked memory if none may be locked`() async {
     await #expect(processExitsWith: .success) {
-      var limit = rlimit(rlim_cur: 0, rlim_max: 0)
-      try #require(setrlimit(lockedMemory, &limit) == 0)
-      // Limits don't apply to root.
-      if geteuid() == 0 { try #require(setuid(65534) == 0) }
-      for count in [16, 3000, 10_000] {
-        let secret = Secret(bytes: [UInt8](repeating: 7, count: count))
+      try forbidLocking()
+      try forEachSize { secret, mapping in
         #expect(secret.isFilled(with: 7))
-        let mapping = try #require(try Mapping(of: secret))
         #expect(!mapping.flags.contains("lo"))
         #expect(mapping.flags.contains("dd"))
       }
@@ -93,9 +86,7 @@ import Glibc
 
   @Test func `the pages around secrets can't be read`() async {
     await #expect(processExitsWith: .success) {
-      for count in [16, 3000, 10_000] {
-        let secret = Secret(bytes: [UInt8](repeating: 7, count: count))
-        let mapping = try #require(try Mapping(of: secret))
+      try forEachSize { secret, mapping in
         let around = try Mapping.all().filter { other in
           other.addresses.upperBound == mapping.addresses.lowerBound
             || other.addresses.lowerBound == mapping.addresses.upperBound
@@ -124,11 +115,9 @@ import Glibc
       let before = Secret("s3cret")
       #expect(try before.isReadableFromOutside())
       try #require(Secret.hideNewSecrets())
-      for count in [16, 3000, 10_000] {
-        let secret = Secret(bytes: [UInt8](repeating: 7, count: count))
+      try forEachSize { secret, mapping in
         #expect(secret.isFilled(with: 7))
         #expect(try !secret.isReadableFromOutside())
-        let mapping = try #require(try Mapping(of: secret))
         #expect(mapping.flags.contains("lo") && mapping.flags.contains("dd"))
         // Not copied to a child process
         #expect(mapping.flags.contains("dc"))
@@ -157,10 +146,7 @@ import Glibc
   func `secrets aren't lost when no more memory can be hidden`() async {
     await #expect(processExitsWith: .success) {
       try #require(Secret.hideNewSecrets())
-      var limit = rlimit(rlim_cur: 0, rlim_max: 0)
-      try #require(setrlimit(lockedMemory, &limit) == 0)
-      // Limits don't apply to root.
-      if geteuid() == 0 { try #require(setuid(65534) == 0) }
+      try forbidLocking()
       for count in [16, 3000, 10_000] {
         #expect(Secret(bytes: [UInt8](repeating: 7, count: count)).isFilled(with: 7))
       }
@@ -222,6 +208,22 @@ private struct Mapping {
     }
     return mappings
   }
+}
+
+/// Calls a closure with secrets of different sizes, and the parts of memory that they're in.
+private func forEachSize(_ body: (Secret, Mapping) throws -> Void) throws {
+  for count in [16, 3000, 10_000] {
+    let secret = Secret(bytes: [UInt8](repeating: 7, count: count))
+    try body(secret, try #require(try Mapping(of: secret)))
+  }
+}
+
+/// Keeps this process from locking memory.
+private func forbidLocking() throws {
+  var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+  try #require(setrlimit(lockedMemory, &limit) == 0)
+  // Limits don't apply to root.
+  if geteuid() == 0 { try #require(setuid(65534) == 0) }
 }
 
 private let hasHiddenMemory: Bool = {

@@ -4,13 +4,6 @@ import KeyringCore
 import Testing
 
 @Suite struct SecretTests {
-  @Test func `a secret keeps its bytes`() {
-    let bytes: [UInt8] = [0, 0xFF, 0x80, 0]
-    let secret = Secret(bytes: bytes)
-    #expect(secret.count == 4)
-    #expect(secret.withUnsafeBytes { Array($0) } == bytes)
-  }
-
   @Test(arguments: ["", "s3cret", "hällo", "e\u{301}", "nul\0inside", "👩‍💻"])
   func `a secret keeps its text`(text: String) {
     #expect(Secret(text).text.map { Array($0.utf8) } == Array(text.utf8))
@@ -28,16 +21,6 @@ import Testing
     #expect(Secret("s3cret") != Secret("s3cret "))
     #expect(Secret("") == Secret(bytes: []))
     #expect(Secret("e\u{301}") != Secret("\u{E9}"))
-  }
-
-  @Test func `a secret survives its source`() {
-    var secret: Secret?
-    do {
-      var bytes = Array("s3cret".utf8)
-      secret = Secret(bytes: bytes)
-      bytes[0] = 0
-    }
-    #expect(secret == Secret("s3cret"))
   }
 
   @Test func `the closure may throw its own error`() {

@@ -12,18 +12,40 @@ import Testing
 
 /// A cache in front of a cluster.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct CachedEtcdTests {
+  private let cluster: Cluster
+  /// The storage of another machine.
+  private let other: EtcdStorage
+  private let transport: FaultyTransport
   private let key = ItemKey.password(service: "service", account: "account")
+  private let passing = ItemKey.password(service: "service", account: "passing")
+
+  init() async throws {
+    cluster = try Cluster.shared.get()
+    other = try await cluster.newStorage()
+    transport = FaultyTransport(try cluster.transport())
+  }
+
+  /// Keeps all later events from the watch.
+  private func muteWatch() {
+    transport.lastMessage.withLock { $0 = #"{"result":{"header":{"revision":"9000000000"}}}"# }
+  }
+
+  /// Makes the watch ask for another token with the next question whether the node still answers.
+  private func renewWatch() {
+    transport.alter(replies: { [unowned transport] (_) throws(EtcdFailure) in
+      transport.alter()
+      transport.lastMessage.withLock { $0 = nil }
+      throw EtcdFailure(cause: .refused(GatewayError(code: 16, message: "a test")))
+    })
+  }
 
   @Test(arguments: EtcdContractTests.rules)
-  func `each rule of the contract holds behind a cache`(rule: StorageContract) async throws {
-    try rule.verify(try await Cluster.shared.get().newStorage().cached())
+  func `each rule of the contract holds behind a cache`(rule: StorageContract) throws {
+    try rule.verify(other.cached())
   }
 
   @Test func `a second read sends nothing, and sees the changes of other machines`() async throws {
-    let cluster = try Cluster.shared.get()
-    let other = try await cluster.newStorage()
     try await other.setPassword("first", for: key)
-    let transport = FaultyTransport(try cluster.transport())
     let cached = cluster.storage(like: other, transport).cached()
     #expect(try await cached.password(for: key) == "first")
     let count = transport.count
@@ -37,14 +59,10 @@ import Testing
   }
 
   @Test func `a change brings the new item with it`() async throws {
-    let cluster = try Cluster.shared.get()
-    let other = try await cluster.newStorage()
     try await other.setPassword("first", for: key)
-    let transport = FaultyTransport(try cluster.transport())
     let cached = cluster.storage(like: other, transport).cached()
     #expect(try await cached.password(for: key) == "first")
-    let events = EventLog()
-    let subscription = try await cached.observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: cached)
     let reads = transport.count(of: "/v3/kv/txn")
     for value in ["second", "third"] {
       try await other.setPassword(value, for: key)
@@ -55,19 +73,15 @@ import Testing
     // The item may have changed after the last report that has arrived.
     try await cached.setPassword("fourth", for: key)
     #expect(try await cached.password(for: key) == "fourth")
-    subscription.cancel()
   }
 
   @Test func `a cache that is emptied or has a lifetime asks the cluster`() async throws {
-    let cluster = try Cluster.shared.get()
-    let other = try await cluster.newStorage()
     try await other.setPassword("first", for: key)
     for (lifetime, value) in [(nil as Duration?, "second"), (.seconds(600), "third")] {
-      let transport = FaultyTransport(try cluster.transport())
-      let cached = cluster.storage(like: other, transport).cached(for: lifetime)
+      let (storage, transport) = try cluster.faultyStorage(like: other)
+      let cached = storage.cached(for: lifetime)
       _ = try await cached.password(for: key)
-      let events = EventLog()
-      let subscription = try await cached.observeWithoutBlocking(nil, events.append)
+      let events = try await EventLog(of: cached)
       try await other.setPassword(value, for: key)
       events.wait(for: .changed(.replaced(key)))
       cached.removeAll()
@@ -80,24 +94,19 @@ import Testing
       #expect(try await cached.password(for: key) == value + " again")
       #expect(
         transport.count(of: "/v3/kv/txn") == reads + (lifetime == nil ? 1 : 2))
-      subscription.cancel()
     }
   }
 
   @Test func `a report that is older than a read is not used`() async throws {
-    let cluster = try Cluster.shared.get()
-    let storage = try await cluster.newStorage()
-    try await storage.setPassword("first", for: key)
-    let events = EventLog()
-    let subscription = try await storage.observeWithoutBlocking(nil, events.append)
+    try await other.setPassword("first", for: key)
+    let events = try await EventLog(of: other)
     // From now on, reported items are kept.
-    #expect(storage.reportedItem(for: key, details: .secret) == nil)
-    try await storage.setPassword("second", for: key)
+    #expect(other.reportedItem(for: key, details: .secret) == nil)
+    try await other.setPassword("second", for: key)
     events.wait(for: .changed(.replaced(key)))
-    #expect(storage.reportedItem(for: key, details: .secret)?.secret == Secret("second"))
-    try await storage.setPassword("other", for: .password(service: "service", account: "other"))
-    #expect(storage.reportedItem(for: key, details: .secret) == nil)
-    subscription.cancel()
+    #expect(other.reportedItem(for: key, details: .secret)?.secret == Secret("second"))
+    try await other.setPassword("other", for: .password(service: "service", account: "other"))
+    #expect(other.reportedItem(for: key, details: .secret) == nil)
   }
 
   @Test func `of two reports, the later one counts`() {
@@ -131,12 +140,8 @@ import Testing
   }
 
   @Test func `a watch that is renewed says so if the cluster can't be reached`() async throws {
-    let cluster = try Cluster.shared.get()
-    let other = try await cluster.newStorage()
-    let transport = FaultyTransport(try cluster.transport())
     let storage = cluster.storage(like: other, transport, timeout: .seconds(60))
-    let events = EventLog()
-    let subscription = try await storage.observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: storage)
     // The next question whether the node still answers makes the watch ask for another token.
     transport.alter(replies: { [unowned transport] (_) throws(EtcdFailure) in
       transport.isCut.store(true, ordering: .relaxed)
@@ -146,28 +151,17 @@ import Testing
     transport.alter()
     transport.isCut.store(false, ordering: .relaxed)
     events.wait(for: .resumed)
-    subscription.cancel()
   }
 
   /// Creates and removes an item while the events of the old watch are missing.
   @Test func `a cache keeps nothing that was removed while a watch is renewed`() async throws {
-    let cluster = try Cluster.shared.get()
-    let other = try await cluster.newStorage()
-    let transport = FaultyTransport(try cluster.transport())
     let cached = cluster.storage(like: other, transport).cached()
-    let passing = ItemKey.password(service: "service", account: "passing")
     #expect(try await cached.password(for: key) == nil)
-    let message = #"{"result":{"header":{"revision":"9000000000"}}}"#
-    transport.lastMessage.withLock { $0 = message }
+    muteWatch()
     try await other.setPassword("passing", for: passing)
     #expect(try await cached.password(for: passing) == "passing")
     try await other.remove(passing)
-    // The next question whether the node still answers makes the watch ask for another token.
-    transport.alter(replies: { [unowned transport] (_) throws(EtcdFailure) in
-      transport.alter()
-      transport.lastMessage.withLock { $0 = nil }
-      throw EtcdFailure(cause: .refused(GatewayError(code: 16, message: "a test")))
-    })
+    renewWatch()
     try await other.setPassword("last", for: key)
     #expect(try await waitUntil { try cached.password(for: key) == "last" })
     #expect(try await waitUntil { try cached.password(for: passing) == nil })
@@ -175,42 +169,26 @@ import Testing
 
   /// The read is answered before the removal, and its answer arrives after the watch was renewed.
   @Test func `a cache keeps no late answer about an item that was removed`() async throws {
-    let cluster = try Cluster.shared.get()
-    let other = try await cluster.newStorage()
-    let transport = FaultyTransport(try cluster.transport())
     let cached = cluster.storage(like: other, transport).cached()
-    let passing = ItemKey.password(service: "service", account: "passing")
     #expect(try await cached.password(for: key) == nil)
-    let events = EventLog()
-    let subscription = try await cached.observeWithoutBlocking(nil, events.append)
-    let message = #"{"result":{"header":{"revision":"9000000000"}}}"#
-    transport.lastMessage.withLock { $0 = message }
+    let events = try await EventLog(of: cached)
+    muteWatch()
     try await other.setPassword("passing", for: passing)
     var late: Task<String?, any Error>?
     try await transport.holdingNextReply {
       late = Task { try await cached.password(for: passing) }
       #expect(transport.waitForHeldReply())
       try await other.remove(passing)
-      // The next question whether the node still answers makes the watch ask for another token.
-      transport.alter(replies: { [unowned transport] (_) throws(EtcdFailure) in
-        transport.alter()
-        transport.lastMessage.withLock { $0 = nil }
-        throw EtcdFailure(cause: .refused(GatewayError(code: 16, message: "a test")))
-      })
+      renewWatch()
       events.wait(for: .mayHaveChanged(passing))
     }
     #expect(try await late?.value == "passing")
     #expect(try await cached.password(for: passing) == nil)
-    subscription.cancel()
   }
 
   @Test func `a watch that the node ends reads the items again`() async throws {
-    let cluster = try Cluster.shared.get()
-    let other = try await cluster.newStorage()
-    let transport = FaultyTransport(try cluster.transport())
     let storage = cluster.storage(like: other, transport)
-    let events = EventLog()
-    let subscription = try await storage.observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: storage)
     transport.lastMessage.withLock {
       $0 =
         #"{"result":{"header":{"revision":"9000000000"},"canceled":true,"compact_revision":"9"}}"#
@@ -220,25 +198,20 @@ import Testing
     transport.lastMessage.withLock { $0 = nil }
     events.wait(for: .resumed)
     #expect(events.changes == [.created(key)])
-    subscription.cancel()
   }
 
   @Test func `a watch without observers keeps no items`() async throws {
-    let storage = try await Cluster.shared.get().newStorage()
-    try await storage.setPassword("first", for: key)
-    let subscription = try await storage.observeWithoutBlocking(nil) { _ in }
-    let items = try #require(Namespace(storage.fleet.settings.namespace)).items
-    let watch = storage.fleet.watches.watch(EtcdRange(prefix: items))
+    try await other.setPassword("first", for: key)
+    let subscription = try await other.observeWithoutBlocking(nil) { _ in }
+    let items = try #require(Namespace(other.fleet.settings.namespace)).items
+    let watch = other.fleet.watches.watch(EtcdRange(prefix: items))
     #expect(!watch.isEmpty)
     subscription.cancel()
     #expect(await waitUntil { watch.isEmpty })
   }
 
   @Test func `a service with two watches never goes back to an earlier item`() async throws {
-    let cluster = try Cluster.shared.get()
-    let other = try await cluster.newStorage()
     try await other.setPassword("0", for: key)
-    let transport = FaultyTransport(try cluster.transport())
     let storage = cluster.storage(like: other, transport)
     // This watches a service, and the cache watches everything.
     let changes = try await storage.changes(matching: .key(key))
@@ -258,9 +231,6 @@ import Testing
   }
 
   @Test func `a property's changes share the watch of the cache`() async throws {
-    let cluster = try Cluster.shared.get()
-    let other = try await cluster.newStorage()
-    let transport = FaultyTransport(try cluster.transport())
     let cached = cluster.storage(like: other, transport).cached()
     var changes = try await cached.changes(matching: .key(key)).makeAsyncIterator()
     _ = try await cached.password(for: key)
@@ -271,9 +241,6 @@ import Testing
   }
 
   @Test func `a watch ends with its last observer, and the next one begins another`() async throws {
-    let cluster = try Cluster.shared.get()
-    let other = try await cluster.newStorage()
-    let transport = FaultyTransport(try cluster.transport())
     let storage = cluster.storage(like: other, transport)
     let events = EventLog()
     let first = try await storage.observeWithoutBlocking(nil, events.append)
@@ -294,18 +261,14 @@ import Testing
   }
 
   @Test func `observers that come and go miss nothing`() async throws {
-    let cluster = try Cluster.shared.get()
-    let storage = try await cluster.newStorage()
     try await withThrowingTaskGroup { group in
       for observer in 0..<4 {
         group.addTask {
           for round in 0..<25 {
             let key = ItemKey.password(service: "\(observer)", account: "\(round)")
-            let events = EventLog()
-            let subscription = try await storage.observeWithoutBlocking(nil, events.append)
-            try await storage.setPassword("new", for: key)
+            let events = try await EventLog(of: other)
+            try await other.setPassword("new", for: key)
             events.wait(for: .changed(.created(key)))
-            subscription.cancel()
           }
         }
       }
@@ -320,15 +283,13 @@ import Testing
     let cached = cluster.storage(storage.fleet.settings.namespace, timeout: .seconds(3)).cached()
     #expect(try await cached.password(for: key) == "first")
     // An observer of the cache is called when the cache is empty.
-    let events = EventLog()
-    let subscription = try await cached.observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: cached)
     cluster.nodes[0].kill()
     events.wait(for: .interrupted)
-    await expect(.noProvider) { _ = try await cached.password(for: key) }
+    await expect(.noProvider) { try await cached.password(for: key) }
     try Cluster.start(cluster.nodes)
     events.wait(for: .resumed)
     #expect(try await cached.password(for: key) == "first")
-    subscription.cancel()
   }
 }
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd && os(Linux)
-import Foundation
+import TestPrograms
 import Testing
 
 @testable import KeyringEtcd
@@ -48,9 +48,9 @@ struct CertificateFaultTests {
   private func withFile<Result>(
     _ certificates: String..., body: (EtcdTLS) throws -> Result
   ) throws -> Result {
-    let path = NSTemporaryDirectory() + UUID().uuidString
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try certificates.joined().write(toFile: path, atomically: false, encoding: .utf8)
+    let directory = TemporaryDirectory()
+    try directory.write(certificates.joined(), "certificates")
+    let path = directory.path("certificates")
     return try body(EtcdTLS(authorities: path, certificate: path, privateKey: path))
   }
 

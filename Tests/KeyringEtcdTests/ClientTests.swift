@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd && os(Linux)
-import Foundation
 import KeyringCore
 import KeyringRuntime
 import KeyringStorage
@@ -60,7 +59,7 @@ struct ClientTests {
     let storage = EtcdStorage(
       endpoints: ["https://127.0.0.1:1"], namespace: "example", key: .keyFile(at: "key"), tls: tls)
     await expect(.invalidArgument) {
-      _ = try await storage.password(for: .password(service: "service", account: "account"))
+      try await storage.password(for: .password(service: "service", account: "account"))
     }
   }
 

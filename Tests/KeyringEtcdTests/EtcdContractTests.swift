@@ -16,16 +16,19 @@ import Testing
   static let rules = StorageContract.cases(for: EtcdStorage.self)
     .filter { $0.requirement != .restart }
 
-  @Test(arguments: rules)
-  func `the cluster keeps the contract`(rule: StorageContract) async throws {
-    let storage = try await Cluster.shared.get().newStorage()
-    try rule.verify(storage)
+  private let cluster: Cluster
+  private let storage: EtcdStorage
+
+  init() async throws {
+    cluster = try Cluster.shared.get()
+    storage = try await cluster.newStorage()
   }
+
+  @Test(arguments: rules)
+  func `the cluster keeps the contract`(rule: StorageContract) throws { try rule.verify(storage) }
 
   /// Swift takes them for equal.
   @Test func `services whose names have other bytes are different`() async throws {
-    let cluster = try Cluster.shared.get()
-    let storage = try await cluster.newStorage()
     let keys = ["caf\u{E9}", "cafe\u{301}"].map {
       ItemKey.password(service: $0, account: "account")
     }
@@ -40,31 +43,25 @@ import Testing
   }
 
   @Test func `a hundred items are read in one transaction`() async throws {
-    let cluster = try Cluster.shared.get()
-    let other = try await cluster.newStorage()
     let keys = (0..<100).map { ItemKey.password(service: "service", account: "\($0)") }
-    for key in keys { try await other.setPassword(key.account, for: key) }
-    let transport = FaultyTransport(try cluster.transport())
-    let storage = cluster.storage(like: other, transport)
+    for key in keys { try await storage.setPassword(key.account, for: key) }
+    let (reader, transport) = try cluster.faultyStorage(like: storage)
     // The first read also reads the keys of the namespace.
-    #expect(try await storage.password(for: keys[0]) == keys[0].account)
+    #expect(try await reader.password(for: keys[0]) == keys[0].account)
     let (requests, transactions) = (transport.count, transport.count(of: "/v3/kv/txn"))
-    let items = try await storage.items(for: keys, details: .secret)
+    let items = try await reader.items(for: keys, details: .secret)
     #expect(keys.allSatisfy { items[$0]?.secret?.text == $0.account })
     #expect(transport.count == requests + 1)
     #expect(transport.count(of: "/v3/kv/txn") == transactions + 1)
   }
 
   @Test func `items that are large are read in small pages`() async throws {
-    let cluster = try Cluster.shared.get()
-    let other = try await cluster.newStorage()
     let secret = String(repeating: "s", count: 200_000)
     let keys = (0..<30).map { ItemKey.password(service: "service", account: "\($0)") }
-    for key in keys { try await other.setPassword(secret, for: key) }
-    let transport = FaultyTransport(try cluster.transport())
-    let storage = cluster.storage(like: other, transport)
-    #expect(try await storage.items(matching: .service("service")).count == keys.count)
-    #expect(try await storage.rotateDataKey() == keys.count)
+    for key in keys { try await storage.setPassword(secret, for: key) }
+    let (reader, transport) = try cluster.faultyStorage(like: storage)
+    #expect(try await reader.items(matching: .service("service")).count == keys.count)
+    #expect(try await reader.rotateDataKey() == keys.count)
     // The first page has ten items, and base64 adds a third.
     let largest = transport.largestReply.load(ordering: .relaxed)
     #expect(largest < 3_000_000)
@@ -72,7 +69,6 @@ import Testing
 
   /// The loop would serve no other caller until the reply arrives.
   @Test func `a synchronous call on an event loop is an error`() async throws {
-    let storage = try await Cluster.shared.get().newStorage()
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let read = loop.submit {
       #expect(throws: SecureStorageError.self) { try storage.items(matching: ItemQuery()) }

@@ -18,26 +18,6 @@ import Testing
   private static let seconds =
     ProcessInfo.processInfo.environment["KEYRING_TEST_SECONDS"].flatMap(Int.init) ?? 10
 
-  private enum Fault: CaseIterable {
-    case killed, frozen, cutOff
-
-    func begin(_ node: Cluster.Node) throws {
-      switch self {
-      case .killed: node.kill()
-      case .frozen: node.suspend()
-      case .cutOff: try node.isolate()
-      }
-    }
-
-    func end(_ node: Cluster.Node) throws {
-      switch self {
-      case .killed: try Cluster.start([node])
-      case .frozen: node.suspend(false)
-      case .cutOff: try node.isolate(false)
-      }
-    }
-  }
-
   /// The number of writes that all workers have acknowledged.
   private final class WriteCount: Sendable {
     private let state = Mutex((count: 0, goal: Int.max))
@@ -100,10 +80,10 @@ import Testing
     writes.wait(for: 50)
     let end = ContinuousClock.now + .seconds(Self.seconds)
     /// The times that the fleet took for its next writes after each kind of fault.
-    var recoveries: [Fault: [Duration]] = [:]
+    var recoveries: [Cluster.Fault: [Duration]] = [:]
     while ContinuousClock.now < end {
       let count = recoveries.values.joined().count
-      let fault = Fault.allCases[count % Fault.allCases.count]
+      let fault = Cluster.Fault.allCases[count % Cluster.Fault.allCases.count]
       // Three faults of four are the leader's.
       let leader = try await cluster.leader()
       let node = count % 4 == 3 ? try #require(cluster.nodes.randomElement()) : leader

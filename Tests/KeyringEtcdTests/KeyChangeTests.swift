@@ -54,8 +54,7 @@ import Testing
     try await other.setPassword("first", for: key)
     let cached = storage().cached()
     #expect(try await cached.password(for: key) == "first")
-    let events = EventLog()
-    let subscription = try await cached.observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: cached)
     vault.close()
     try await other.rewrapKeys(with: Vault().source)
     try await other.rotateDataKey()
@@ -64,7 +63,6 @@ import Testing
     vault.open()
     events.wait(for: .resumed)
     #expect(try await cached.password(for: key) == "second")
-    subscription.cancel()
   }
 
   @Test func `a new observation doesn't wait for a source without a limit`() async throws {
@@ -77,11 +75,11 @@ import Testing
     events.wait(for: .interrupted)
     subscription.cancel()
     await expect(.timedOut, within: .seconds(2)) {
-      _ = try await storage.observeWithoutBlocking(nil) { _ in }
+      try await storage.observeWithoutBlocking(nil) { _ in }
     }
     let task = Task { try await storage.observeWithoutBlocking(nil) { _ in } }
     task.cancel()
-    await expect(.canceled, within: .seconds(1)) { _ = try await task.value }
+    await expect(.canceled, within: .seconds(1)) { try await task.value }
     vault.open()
     while true {
       guard let last = try? await storage.observeWithoutBlocking(nil, { _ in }) else { continue }
@@ -105,8 +103,7 @@ import Testing
     let storage = storage()
     let cached = storage.cached()
     #expect(try await cached.password(for: key) == "first")
-    let events = EventLog()
-    let subscription = try await cached.observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: cached)
     let old = try #require(other.fleet.keys.current)
     for change in try await old.addingDataKey(vault.source, other.fleet.keys.request(.opening)) {
       try await cluster.put(change.key, try #require(change.value))
@@ -128,8 +125,7 @@ import Testing
     let forged = FleetItem.forged(key, "forged")
     try await cluster.put(place, try old.seal(forged, place))
     events.wait(for: .changed(.replaced(key)))
-    await expect(.damaged) { _ = try await cached.password(for: key) }
-    subscription.cancel()
+    await expect(.damaged) { try await cached.password(for: key) }
   }
 
   /// The event arrives before the program learns that the key was removed.
@@ -138,8 +134,7 @@ import Testing
     let storage = storage()
     let cached = storage.cached()
     #expect(try await cached.password(for: key) == nil)
-    let events = EventLog()
-    let subscription = try await cached.observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: cached)
     #expect(try await other.password(for: second) == nil)
     let old = try #require(other.fleet.keys.current)
     try await other.rotateDataKey()
@@ -159,7 +154,6 @@ import Testing
       }
     }
     #expect(isRefused)
-    subscription.cancel()
   }
 }
 #endif

@@ -32,9 +32,23 @@ import Testing
     cluster.storage(namespace.name, key: source)
   }
 
+  /// Returns a new key file, which belongs to another namespace.
+  private func newKey(_ name: String) async throws -> KeySource {
+    let source = KeySource.keyFile(at: cluster.path(name))
+    try await cluster.storage(name, key: source).createNamespace()
+    return source
+  }
+
   private func values(_ prefix: EtcdKey) async throws -> [KeyValue] {
     let reply = try await cluster.call("/v3/kv/range", RangeRequest(prefix: prefix))
     return try RangeReply(json: reply).values
+  }
+
+  /// Stores a number of items whose passwords are their accounts.
+  private func fill(_ count: Int) async throws -> [ItemKey] {
+    let keys = (0..<count).map { ItemKey.password(service: "service", account: "\($0)") }
+    for key in keys { try await storage.setPassword(key.account, for: key) }
+    return keys
   }
 
   /// Begins to replace the data key, and doesn't finish.
@@ -54,7 +68,7 @@ import Testing
 
   @Test func `a namespace is made only on request`() async throws {
     let missing = cluster.storage("missing")
-    await expect(.noStorage) { _ = try await missing.password(for: key) }
+    await expect(.noStorage) { try await missing.password(for: key) }
     await expect(.noStorage) { try await missing.setPassword("lost", for: key) }
     #expect(try await laterProcess().createNamespace() == false)
     #expect(try await laterProcess().password(for: key) == "first")
@@ -63,7 +77,7 @@ import Testing
   @Test func `a namespace that is removed is an error`() async throws {
     try await cluster.remove(namespace.meta)
     for process in [storage, laterProcess()] {
-      await expect(.damaged) { _ = try await process.password(for: key) }
+      await expect(.damaged) { try await process.password(for: key) }
       await expect(.damaged) { try await process.setPassword("lost", for: key) }
     }
     // A key that doesn't exist isn't created for what is left of the namespace.
@@ -73,20 +87,17 @@ import Testing
     for value in try await values(EtcdKey("/\(namespace.name)/v1/")) {
       try await cluster.remove(value.key)
     }
-    await expect(.damaged) { _ = try await storage.password(for: key) }
-    await expect(.noStorage) { _ = try await laterProcess().password(for: key) }
+    await expect(.damaged) { try await storage.password(for: key) }
+    await expect(.noStorage) { try await laterProcess().password(for: key) }
   }
 
   @Test func `another key opens nothing`() async throws {
     let other = laterProcess(key: .keyFile(at: cluster.path("other-key")))
-    let missing = await expect(.keyNotFound, within: .atOnce) {
-      _ = try await other.password(for: key)
-    }
+    let missing = await expect(.keyNotFound, within: .atOnce) { try await other.password(for: key) }
     #expect(missing?.message.contains("other-key") == true)
     #expect(try await other.diagnose(writing: false).failure?.code == .keyNotFound)
-    try await cluster.storage("of-other-key", key: .keyFile(at: cluster.path("other-key")))
-      .createNamespace()
-    let wrong = await expect(.wrongKey, within: .atOnce) { _ = try await other.password(for: key) }
+    _ = try await newKey("other-key")
+    let wrong = await expect(.wrongKey, within: .atOnce) { try await other.password(for: key) }
     #expect(
       wrong?.message == "The namespace \(namespace.name) was encrypted with another key file.")
     await expect(.wrongKey) { try await other.createNamespace() }
@@ -95,7 +106,7 @@ import Testing
     await expect(.keyNotFound) { try await absent.createNamespace() }
     #expect(!FileManager.default.fileExists(atPath: cluster.path("absent-key")))
     let passphrase = laterProcess(key: .passphrase(Secret("pass")))
-    await expect(.wrongKey) { _ = try await passphrase.password(for: key) }
+    await expect(.wrongKey) { try await passphrase.password(for: key) }
   }
 
   @Test func `a key that was copied with a line feed`() async throws {
@@ -105,7 +116,7 @@ import Testing
       FileManager.default.createFile(
         atPath: path, contents: bytes + Data("\n".utf8), attributes: [.posixPermissions: 0o600]))
     let wrong = await expect(.wrongKey) {
-      _ = try await laterProcess(key: .keyFile(at: path)).password(for: key)
+      try await laterProcess(key: .keyFile(at: path)).password(for: key)
     }
     #expect(wrong?.recoverySuggestion?.contains("line feed") == true)
   }
@@ -118,7 +129,7 @@ import Testing
       var changed = meta
       changed[index] ^= 1
       try await cluster.put(namespace.meta, changed)
-      let running = await expect(.damaged) { _ = try await storage.password(for: key) }
+      let running = await expect(.damaged) { try await storage.password(for: key) }
       #expect(running?.message.contains("weren't written by this package") == true)
       let later = await #expect(throws: SecureStorageError.self) {
         _ = try await laterProcess().password(for: key)
@@ -148,9 +159,9 @@ import Testing
     try await cluster.put(items[0].key, items[1].value)
     try await cluster.put(items[1].key, items[0].value)
     let place = try #require(storage.fleet.keys.current).names.item(key)
-    let error = await expect(.damaged, within: .atOnce) { _ = try await storage.password(for: key) }
+    let error = await expect(.damaged, within: .atOnce) { try await storage.password(for: key) }
     #expect(error?.message == "The value of \(place.path) isn't what was stored there.")
-    await expect(.damaged) { _ = try await laterProcess().password(for: second) }
+    await expect(.damaged) { try await laterProcess().password(for: second) }
     let damage = items.map { " The value of \($0.key.path) isn't what was stored there." }
     try await expectFinding("2 of 2 can't be read." + damage.joined(), in: laterProcess())
     // It can be removed, and stored again.
@@ -185,8 +196,8 @@ import Testing
       key: place, value: try keys.seal(item, keys.names.item(second)), revision: 1)
     #expect(throws: FleetItem.Damage.content) { try keys.open(moved) }
     try await cluster.put(place, moved.value)
-    await expect(.damaged) { _ = try await storage.password(for: key) }
-    await expect(.damaged) { _ = try await laterProcess().password(for: key) }
+    await expect(.damaged) { try await storage.password(for: key) }
+    await expect(.damaged) { try await laterProcess().password(for: key) }
   }
 
   /// Each step of the decryption needs exactly the data that says where the encrypted part belongs.
@@ -225,20 +236,19 @@ import Testing
     let place = keys.names.item(key)
     let item = FleetItem.forged(foreign.key, "forged")
     try await cluster.put(place, try keys.seal(item, place))
-    await expect(.damaged) { _ = try await storage.password(for: key) }
-    await expect(.damaged) { _ = try await storage.items(matching: ItemQuery()) }
+    await expect(.damaged) { try await storage.password(for: key) }
+    await expect(.damaged) { try await storage.items(matching: ItemQuery()) }
     #expect(try await storage.password(for: foreign.key) == nil)
   }
 
   @Test func `a value of another place is never taken for the one that was asked for`() async throws
   {
-    let transport = FaultyTransport(try cluster.transport())
-    let reader = cluster.storage(like: storage, transport)
+    let (reader, transport) = try cluster.faultyStorage(like: storage)
     #expect(try await reader.password(for: key) == "first")
     let keys = try #require(reader.fleet.keys.current)
     transport.redirect(keys.names.item(key), to: keys.names.item(second))
-    await expect(.damaged) { _ = try await reader.password(for: key) }
-    await expect(.damaged) { _ = try await reader.items(for: [key, second], details: .secret) }
+    await expect(.damaged) { try await reader.password(for: key) }
+    await expect(.damaged) { try await reader.items(for: [key, second], details: .secret) }
     await expect(.damaged) {
       try await reader.save(SecureItem(key: key, label: "new"), mode: .update)
     }
@@ -248,13 +258,12 @@ import Testing
   }
 
   @Test func `a node that always reports other keys ends no call's deadline`() async throws {
-    let transport = FaultyTransport(try cluster.transport())
-    let reader = cluster.storage(like: storage, transport, timeout: .seconds(2))
+    let (reader, transport) = try cluster.faultyStorage(like: storage, timeout: .seconds(2))
     #expect(try await reader.password(for: key) == "first")
     // The conditions fail, and the reply has the same keys as before.
     transport.alter(requests: { $0.replacing(#""EQUAL""#, with: #""NOT_EQUAL""#) })
-    await expect(.timedOut) { _ = try await reader.password(for: key) }
-    await expect(.timedOut) { _ = try await reader.removeItems(matching: .service("service")) }
+    await expect(.timedOut) { try await reader.password(for: key) }
+    await expect(.timedOut) { try await reader.removeItems(matching: .service("service")) }
     // The last change may be on its way when the time is over.
     await #expect(throws: SecureStorageError.self) {
       try await reader.rewrapKeys(with: .keyFile(at: cluster.path("key")))
@@ -265,7 +274,7 @@ import Testing
       guard request.contains("request_delete_range") else { return request }
       return request.replacing(#""EQUAL""#, with: #""NOT_EQUAL""#)
     })
-    await expect(.timedOut) { _ = try await reader.removeItems(matching: .service("service")) }
+    await expect(.timedOut) { try await reader.removeItems(matching: .service("service")) }
     // From now on, the rotation begins, and every change of an item is refused.
     let count = transport.writeCount
     transport.alter(requests: { [unowned transport] request in
@@ -277,15 +286,14 @@ import Testing
   }
 
   @Test func `a page without values isn't followed by others`() async throws {
-    let transport = FaultyTransport(try cluster.transport())
-    let reader = cluster.storage(like: storage, transport, timeout: .seconds(2))
+    let (reader, transport) = try cluster.faultyStorage(like: storage, timeout: .seconds(2))
     #expect(try await reader.items(matching: .service("service")).count == 2)
     transport.alter(replies: { reply in
       // A reply to a request for several ranges has the keys of the namespace.
       guard reply.matches(of: /"response_range"/).count == 1 else { return reply }
       return reply.replacing(/"kvs":\[[^\]]*\]/, with: #""more":true"#)
     })
-    await expect(.noProvider) { _ = try await reader.items(matching: .service("service")) }
+    await expect(.noProvider) { try await reader.items(matching: .service("service")) }
     await expect(.noProvider) { try await reader.rotateDataKey() }
     transport.alter()
     #expect(try await reader.items(matching: .service("service")).count == 2)
@@ -298,7 +306,7 @@ import Testing
       bytes[index] ^= 1
       try await cluster.put(items[0].key, bytes)
       let error = await expect(.damaged, within: .atOnce) {
-        _ = try await storage.items(matching: .service("service"))
+        try await storage.items(matching: .service("service"))
       }
       #expect(error?.message.hasPrefix("The value of \(items[0].key.path) ") == true)
     }
@@ -324,64 +332,53 @@ import Testing
     let rotated = try await values(namespace.keys)
     #expect(rotated.count == 2)
     for value in oldKeys + old { try await cluster.put(value.key, value.value) }
-    await expect(.damaged) { _ = try await storage.password(for: key) }
+    await expect(.damaged) { try await storage.password(for: key) }
     await expect(.damaged) { try await storage.setPassword("lost", for: key) }
   }
 
   @Test func `keys from before they were wrapped again are refused`() async throws {
     let old = try await values(namespace.meta) + values(namespace.keys)
-    try await cluster.storage("next-key", key: .keyFile(at: cluster.path("next-key")))
-      .createNamespace()
-    try await storage.rewrapKeys(with: .keyFile(at: cluster.path("next-key")))
+    try await storage.rewrapKeys(with: newKey("next-key"))
     #expect(try await storage.password(for: key) == "first")
     for value in old { try await cluster.put(value.key, value.value) }
-    await expect(.damaged) { _ = try await storage.password(for: key) }
+    await expect(.damaged) { try await storage.password(for: key) }
     await expect(.damaged) { try await storage.setPassword("lost", for: key) }
   }
 
-  @Test func `a data key of another namespace opens nothing`() async throws {
-    let other = try await cluster.newStorage()
-    let otherNamespace = try #require(Namespace(other.fleet.settings.namespace))
-    let otherKeys = try await values(otherNamespace.keys)
-    let foreign = try #require(otherKeys.first(where: { $0.key != otherNamespace.rootKey }))
-    let keys = try #require(storage.fleet.keys.current)
-    try await cluster.put(namespace.dataKey(keys.primary.id), foreign.value)
-    await expect(.damaged) { _ = try await laterProcess().password(for: key) }
-    #expect(try await laterProcess().diagnose(writing: false).failure?.code == .damaged)
-  }
+  enum WrongDataKey: CaseIterable { case ofOtherNamespace, inEachOthersPlaces, rootKey }
 
-  @Test func `data keys in each other's places are damaged`() async throws {
+  /// A process that took the root key for the data key would encrypt items with it.
+  @Test(arguments: WrongDataKey.allCases)
+  func `a data key in another place is damaged`(wrong: WrongDataKey) async throws {
+    let old = try await dataKeys().map(\.key)
     try await addDataKey()
     let pair = try await dataKeys()
     try #require(pair.count == 2)
-    try await cluster.put(pair[0].key, pair[1].value)
-    try await cluster.put(pair[1].key, pair[0].value)
-    await expectDamagedDataKeys()
-  }
-
-  /// A process that took the root key for the data key would encrypt items with it.
-  @Test func `the root key in the place of a data key is damaged`() async throws {
-    let old = try await dataKeys().map(\.key)
-    try await addDataKey()
-    let new = try await dataKeys().map(\.key).first { !old.contains($0) }
-    let rootValue = try #require(try await values(namespace.rootKey).first)
-    let root = try #require(WrappedKey(rootValue.value.dropFirst()))
-    try await cluster.put(try #require(new), [Namespace.formatVersion] + root.box)
-    await expectDamagedDataKeys()
-  }
-
-  /// Expects that neither a running process nor a later one accepts the data keys.
-  ///
-  /// There is no item that could be damaged instead.
-  private func expectDamagedDataKeys() async {
+    let new = try #require(pair.first { !old.contains($0.key) }).key
+    switch wrong {
+    case .ofOtherNamespace:
+      let other = try await cluster.newStorage()
+      let otherNamespace = try #require(Namespace(other.fleet.settings.namespace))
+      let foreign = try await values(otherNamespace.keys).first { $0.key != otherNamespace.rootKey }
+      try await cluster.put(new, try #require(foreign).value)
+    case .inEachOthersPlaces:
+      try await cluster.put(pair[0].key, pair[1].value)
+      try await cluster.put(pair[1].key, pair[0].value)
+    case .rootKey:
+      let rootValue = try #require(try await values(namespace.rootKey).first)
+      let root = try #require(WrappedKey(rootValue.value.dropFirst()))
+      try await cluster.put(new, [NamespaceKeys.version] + root.box)
+    }
+    // There is no item that could be damaged instead.
     let absent = ItemKey.password(service: "service", account: "absent")
     for process in [storage, laterProcess()] {
       let error = await expect(.damaged, within: .atOnce) {
-        _ = try await process.password(for: absent)
+        try await process.password(for: absent)
       }
       #expect(error?.message.contains("a data key isn't what was stored in its place") == true)
       await expect(.damaged) { try await process.setPassword("lost", for: absent) }
     }
+    #expect(try await laterProcess().diagnose(writing: false).failure?.code == .damaged)
   }
 
   @Test func `a data key that was removed isn't accepted again`() async throws {
@@ -393,8 +390,8 @@ import Testing
       try await cluster.put(value.key, value.value)
     }
     for value in oldItems { try await cluster.put(value.key, value.value) }
-    await expect(.damaged) { _ = try await storage.password(for: key) }
-    await expect(.damaged) { _ = try await laterProcess().password(for: key) }
+    await expect(.damaged) { try await storage.password(for: key) }
+    await expect(.damaged) { try await laterProcess().password(for: key) }
     try await expectFinding(
       "is encrypted with a key that the namespace doesn't have", in: laterProcess())
   }
@@ -403,9 +400,9 @@ import Testing
     let dataKey = try #require(try await dataKeys().first)
     try await cluster.remove(dataKey.key)
     let later = laterProcess()
-    let error = await expect(.damaged) { _ = try await later.password(for: key) }
+    let error = await expect(.damaged) { try await later.password(for: key) }
     #expect(error?.message.contains("a data key is missing") == true)
-    await expect(.damaged) { _ = try await later.items(matching: .service("service")) }
+    await expect(.damaged) { try await later.items(matching: .service("service")) }
     await expect(.damaged) { try await later.setPassword("lost", for: key) }
     await expect(.damaged) { try await later.createNamespace() }
     try await expectFinding("a data key is missing", in: later)
@@ -423,7 +420,7 @@ import Testing
     #expect(try await laterProcess().password(for: key) == "first")
     try await cluster.remove(namespace.dataKey(keys.primary.id))
     for process in [storage, laterProcess()] {
-      await expect(.damaged) { _ = try await process.password(for: key) }
+      await expect(.damaged) { try await process.password(for: key) }
       await expect(.damaged) { try await process.rotateDataKey() }
     }
     try await expectFinding("a data key is missing", in: laterProcess())
@@ -432,12 +429,10 @@ import Testing
   @Test func `an item that can't be read doesn't end an observation`() async throws {
     let place = try #require(try await values(namespace.items).first)
     try await cluster.put(place.key, [1, 2, 3])
-    let events = EventLog()
-    let subscription = try await laterProcess().observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: laterProcess())
     let third = ItemKey.password(service: "service", account: "third")
     try await storage.setPassword("new", for: third)
     events.wait(for: .changed(.created(third)))
-    subscription.cancel()
   }
 
   // MARK: - Passphrases
@@ -466,8 +461,7 @@ import Testing
     try await other.setPassword("first", for: key)
     let asking = cluster.storage(name, key: user.source())
     #expect(try await asking.password(for: key) == "first")
-    let events = EventLog()
-    let subscription = try await asking.observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: asking)
     try await other.rotateDataKey()
     try await other.setPassword("second", for: key)
     events.wait(for: .changed(.replaced(key)))
@@ -478,7 +472,6 @@ import Testing
     let later = try await cluster.storage(name, key: passphrase)
       .observeWithoutBlocking(nil) { _ in }
     later.cancel()
-    subscription.cancel()
   }
 
   @Test func `the time in which a user answers doesn't count`() async throws {
@@ -528,8 +521,7 @@ import Testing
   }
 
   @Test func `several processes may replace the data key at once`() async throws {
-    let keys = (0..<150).map { ItemKey.password(service: "service", account: "\($0)") }
-    for key in keys { try await storage.setPassword(key.account, for: key) }
+    let keys = try await fill(150)
     let processes = (0..<3).map { _ in laterProcess() }
     try await withThrowingTaskGroup { group in
       for process in processes { group.addTask { _ = try await process.rotateDataKey() } }
@@ -543,9 +535,7 @@ import Testing
   @Test func `a process without the new key can't add a data key`() async throws {
     let running = laterProcess()
     #expect(try await running.password(for: key) == "first")
-    try await cluster.storage("other-key", key: .keyFile(at: cluster.path("other-key")))
-      .createNamespace()
-    let new = KeySource.keyFile(at: cluster.path("other-key"))
+    let new = try await newKey("added-key")
     try await storage.rewrapKeys(with: new)
     await expect(.wrongKey) { try await running.rotateDataKey() }
     #expect(try await laterProcess(key: new).password(for: key) == "first")
@@ -554,12 +544,7 @@ import Testing
   @Test func `a process without the new key can't change it`() async throws {
     let running = laterProcess()
     #expect(try await running.password(for: key) == "first")
-    func source(_ name: String) async throws -> KeySource {
-      let source = KeySource.keyFile(at: cluster.path(name))
-      try await cluster.storage(name, key: source).createNamespace()
-      return source
-    }
-    let (new, newer) = (try await source("unknown-key"), try await source("another-key"))
+    let (new, newer) = (try await newKey("unknown-key"), try await newKey("another-key"))
     try await storage.rewrapKeys(with: new)
     await expect(.wrongKey) { try await running.rewrapKeys(with: newer) }
     #expect(try await laterProcess(key: new).password(for: key) == "first")
@@ -569,20 +554,14 @@ import Testing
   }
 
   @Test func `a watch doesn't ask for a new key for each item`() async throws {
-    let keys = (0..<40).map { ItemKey.password(service: "service", account: "\($0)") }
-    for key in keys { try await storage.setPassword(key.account, for: key) }
-    let transport = FaultyTransport(try cluster.transport())
-    let running = cluster.storage(like: storage, transport)
-    let events = EventLog()
-    let subscription = try await running.observeWithoutBlocking(nil, events.append)
-    let new = KeySource.keyFile(at: cluster.path("unknown-to-a-watch"))
-    try await cluster.storage("unknown-to-a-watch", key: new).createNamespace()
-    try await storage.rewrapKeys(with: new)
+    _ = try await fill(40)
+    let (running, transport) = try cluster.faultyStorage(like: storage)
+    let events = try await EventLog(of: running)
+    try await storage.rewrapKeys(with: newKey("unknown-to-a-watch"))
     let before = transport.count(of: "/v3/kv/txn")
     #expect(try await storage.rotateDataKey() == 42)
     #expect(await waitUntil { events.count >= 42 })
     #expect(transport.count(of: "/v3/kv/txn") - before < 20)
-    subscription.cancel()
   }
 
   @Test func `a process that has used a removed namespace creates none`()
@@ -596,10 +575,8 @@ import Testing
   }
 
   @Test func `a replacement that ended after its first batch is begun again`() async throws {
-    let keys = (0..<150).map { ItemKey.password(service: "service", account: "\($0)") }
-    for key in keys { try await storage.setPassword(key.account, for: key) }
-    let transport = FaultyTransport(try cluster.transport())
-    let running = cluster.storage(like: storage, transport, timeout: .seconds(2))
+    let keys = try await fill(150)
+    let (running, transport) = try cluster.faultyStorage(like: storage, timeout: .seconds(2))
     let writes = Atomic(0)
     transport.alter(requests: { (request) throws(EtcdFailure) in
       // The first write adds a key, and the second one moves some items to it.
@@ -692,8 +669,7 @@ import Testing
 
   @Test(arguments: [false, true])
   func `a reply that is late doesn't bring older keys back`(initializes: Bool) async throws {
-    let transport = FaultyTransport(try cluster.transport())
-    let running = cluster.storage(like: storage, transport)
+    let (running, transport) = try cluster.faultyStorage(like: storage)
     #expect(try await running.password(for: key) == "first")
     try await storage.rotateDataKey()
     var late: Task<String?, any Error>?
@@ -710,10 +686,8 @@ import Testing
   }
 
   @Test func `many items are read while the data key is replaced`() async throws {
-    let keys = (0..<120).map { ItemKey.password(service: "service", account: "\($0)") }
-    for key in keys { try await storage.setPassword(key.account, for: key) }
-    let transport = FaultyTransport(try cluster.transport())
-    let running = cluster.storage(like: storage, transport)
+    let keys = try await fill(120)
+    let (running, transport) = try cluster.faultyStorage(like: storage)
     #expect(try await running.password(for: key) == "first")
     var read: Task<[ItemKey: SecureItem], any Error>?
     // The items are in two requests. The data key is replaced between them.
@@ -730,19 +704,17 @@ import Testing
     let running = laterProcess()
     #expect(try await running.password(for: key) == "first")
     let items = try await values(namespace.items)
-    try await cluster.storage("new-key", key: .keyFile(at: cluster.path("new-key")))
-      .createNamespace()
-    let new = KeySource.keyFile(at: cluster.path("new-key"))
+    let new = try await newKey("new-key")
     try await storage.rewrapKeys(with: new)
     #expect(try await values(namespace.items).map(\.value) == items.map(\.value))
-    await expect(.wrongKey) { _ = try await laterProcess().password(for: key) }
+    await expect(.wrongKey) { try await laterProcess().password(for: key) }
     #expect(try await laterProcess(key: new).password(for: key) == "first")
     #expect(try await storage.password(for: key) == "first")
     // A running process goes on, until there is a key that it can't unwrap.
     try await running.setPassword("newer", for: key)
     #expect(try await storage.password(for: key) == "newer")
     try await storage.rotateDataKey()
-    await expect(.wrongKey) { _ = try await running.password(for: key) }
+    await expect(.wrongKey) { try await running.password(for: key) }
     #expect(try await laterProcess(key: new).password(for: key) == "newer")
   }
 }

@@ -14,13 +14,11 @@ import Testing
 
 /// Many threads and several processes on one file.
 @Suite(.tags(.threads)) struct ConcurrencyTests {
-  private let directory: TemporaryDirectory
+  private let directory = TemporaryDirectory()
   private var path: String { directory.path("secrets") }
   private var storage: EncryptedFileStorage {
     EncryptedFileStorage(at: path, key: .keyFile(at: path + ".key"))
   }
-
-  init() throws { directory = try TemporaryDirectory() }
 
   @Test func `eight threads lose nothing`() throws {
     try expectNothingLost([Program.worker("mix", path, "service", "worker", "8", "250")])
@@ -60,16 +58,6 @@ import Testing
     }
   }
 
-  @Test func `a read after the write of another storage finds the new value`() throws {
-    let (one, other) = (storage, storage)
-    for number in 1...200 {
-      try one.setPassword("\(number)", for: .first)
-      #expect(try other.password(for: .first) == "\(number)")
-      try other.setPassword("other \(number)", for: .second)
-      #expect(try one.password(for: .second) == "other \(number)")
-    }
-  }
-
   @Test func `a write that waits too long for another writer times out`() throws {
     let storage = EncryptedFileStorage(
       at: path, key: .keyFile(at: path + ".key"), timeout: .milliseconds(50))
@@ -82,49 +70,39 @@ import Testing
     withExtendedLifetime(lock) {}
   }
 
+  private static let key = Secret(bytes: [UInt8](repeating: 7, count: 32))
+  private static let plain = KeySource(named: "other") { _ async throws(SecureStorageError) in key }
+
+  /// Another writer, who isn't asked, and soon gives up.
+  private func otherWriter() -> EncryptedFileStorage {
+    directory.storage(key: Self.plain, timeout: .milliseconds(200))
+  }
+
   @Test func `a user who is asked for the key doesn't keep other writers waiting`() throws {
-    let key = Secret(bytes: [UInt8](repeating: 7, count: 32))
-    let other = EncryptedFileStorage(
-      at: path, key: KeySource(named: "other") { _ async throws(SecureStorageError) in key },
-      timeout: .milliseconds(200))
-    let asked = Mutex<[KeyRequest.Purpose]>([])
-    let storage = EncryptedFileStorage(
-      at: path,
-      key: KeySource(named: "asking") { (request) async throws(SecureStorageError) in
-        asked.withLock { $0.append(request.purpose) }
+    let (other, asked) = (otherWriter(), RequestLog())
+    let storage = directory.storage(
+      key: asked.source(Self.key) { (purpose, _) async throws(SecureStorageError) in
         // First, the other writer creates the file, which then has another data key.
-        try await other.setPassword("other's", for: request.purpose == .creation ? .first : .second)
-        return key
+        try await other.setPassword("other's", for: purpose == .creation ? .first : .second)
       })
     let third = ItemKey.password(service: "org.example.app", account: "third")
     try storage.setPassword("own", for: third)
-    #expect(asked.withLock { $0 } == [.creation, .opening])
+    #expect(asked.all == [.creation, .opening])
     #expect(try other.password(for: .second) == "other's")
     #expect(try other.password(for: third) == "own")
   }
 
   @Test func `a user who is asked because the file vanished keeps no writers waiting`() throws {
-    let path = path
-    let key = Secret(bytes: [UInt8](repeating: 7, count: 32))
-    let other = EncryptedFileStorage(
-      at: path, key: KeySource(named: "other") { _ async throws(SecureStorageError) in key },
-      timeout: .milliseconds(200))
+    let (other, asked, path) = (otherWriter(), RequestLog(), path)
     try other.setPassword("gone", for: .first)
-    let asked = Mutex<[KeyRequest.Purpose]>([])
-    let storage = EncryptedFileStorage(
-      at: path,
-      key: KeySource(named: "asking") { (request) async throws(SecureStorageError) in
-        let count = asked.withLock { asked in
-          asked.append(request.purpose)
-          return asked.count
-        }
+    let storage = directory.storage(
+      key: asked.source(Self.key) { (_, number) async throws(SecureStorageError) in
         // The file vanishes after it was read. Then the other writer creates it again.
-        if count == 1 { unlink(path) }
-        if count == 2 { try await other.setPassword("other's", for: .second) }
-        return key
+        if number == 1 { unlink(path) }
+        if number == 2 { try await other.setPassword("other's", for: .second) }
       })
     try storage.setPassword("own", for: .first)
-    #expect(asked.withLock { $0 } == [.opening, .creation])
+    #expect(asked.all == [.opening, .creation])
     #expect(try other.password(for: .first) == "own")
     #expect(try other.password(for: .second) == "other's")
   }
@@ -135,14 +113,13 @@ import Testing
     func storage(
       _ name: String, _ ask: @escaping @Sendable () async throws(SecureStorageError) -> Void
     ) throws -> EncryptedFileStorage {
-      try EncryptedFileStorage(at: directory.path(name), key: .cheap("right"))
-        .setPassword(name, for: .first)
+      try directory.storage(name, key: .cheap("right")).setPassword(name, for: .first)
       let key = KeySource.passphrase(cost: .cheap) { _ async throws(SecureStorageError) in
         asked.withLock { $0.append(name) }
         try await ask()
         return Secret("right")
       }
-      return EncryptedFileStorage(at: directory.path(name), key: key)
+      return directory.storage(name, key: key)
     }
     let asked = Mutex<[String]>([])
     let third = try storage("C") { () async throws(SecureStorageError) in
@@ -168,12 +145,12 @@ import Testing
   /// While a user is asked, neither other files nor other storages wait.
   @Test(.timeLimit(.minutes(1)))
   func `reads that wait for an answer block no thread of the others`() async throws {
-    let (other, path) = (storage, directory.path("asking"))
+    let other = storage
     try await other.setPassword("other's", for: .first)
-    try await EncryptedFileStorage(at: path, key: .cheap("right")).setPassword("found", for: .first)
+    try await directory.storage("asking", key: .cheap("right")).setPassword("found", for: .first)
     let answer = SharedOutcome<Void>()
-    let asking = EncryptedFileStorage(
-      at: path,
+    let asking = directory.storage(
+      "asking",
       key: .passphrase(cost: .cheap) { _ async throws(SecureStorageError) in
         _ = await answer.wait(until: nil)
         return Secret("right")
@@ -200,30 +177,19 @@ import Testing
   }
 
   @Test func `a user who changes the key doesn't keep other writers waiting`() throws {
-    let key = Secret(bytes: [UInt8](repeating: 7, count: 32))
-    let plain = KeySource(named: "other") { _ async throws(SecureStorageError) in key }
-    let other = EncryptedFileStorage(at: path, key: plain, timeout: .milliseconds(200))
+    let (other, asked) = (otherWriter(), RequestLog())
     try other.setPassword("kept", for: .first)
-    let asked = Mutex<[KeyRequest.Purpose]>([])
-    let storage = EncryptedFileStorage(
-      at: path,
-      key: KeySource(named: "asking") { (request) async throws(SecureStorageError) in
-        let count = asked.withLock { asked in
-          asked.append(request.purpose)
-          return asked.count
-        }
+    let storage = directory.storage(
+      key: asked.source(Self.key) { (_, number) async throws(SecureStorageError) in
         // The last question is about the data key that the other writer has made in the meantime.
-        if count == 3 { try await other.setPassword("other's", for: .second) }
-        return key
+        if number == 3 { try await other.setPassword("other's", for: .second) }
       })
     let newKey = Secret(bytes: [UInt8](repeating: 8, count: 32))
     try storage.changeKey(
-      to: KeySource(named: "new") { (request) async throws(SecureStorageError) in
-        asked.withLock { $0.append(request.purpose) }
-        if request.purpose == .creation { try await other.changeKey(to: plain) }
-        return newKey
+      to: asked.source(newKey) { (purpose, _) async throws(SecureStorageError) in
+        if purpose == .creation { try await other.changeKey(to: Self.plain) }
       })
-    #expect(asked.withLock { $0 } == [.opening, .creation, .opening])
+    #expect(asked.all == [.opening, .creation, .opening])
     #expect(try storage.password(for: .first) == "kept")
     #expect(try storage.password(for: .second) == "other's")
     #expect(try code { _ = try other.password(for: .second) } == .wrongKey)
@@ -257,7 +223,7 @@ import Testing
   @Test func `the file is opened before it is replaced, and not afterwards`() throws {
     let storage = storage
     try storage.setPassword("old", for: .first)
-    let events = try FileEvents(UInt32(IN_OPEN | IN_MOVED_TO), of: directory.url.path)
+    let events = try FileEvents(UInt32(IN_OPEN | IN_MOVED_TO), of: directory.path)
     #expect(try storage.password(for: .first) == "old")
     #expect(!events.take().contains { $0.name == "secrets" }, "a read only checks for a new file")
     try storage.setPassword("new", for: .first)

@@ -4,6 +4,7 @@
 import Foundation
 import KeyringSealing
 import KeyringStorage
+import TestPrograms
 import Testing
 
 @testable import KeyringFile
@@ -12,18 +13,17 @@ import Testing
 ///
 /// Damage causes another error than a wrong passphrase, and the file stays as it is.
 @Suite struct DamageTests {
-  private let directory: TemporaryDirectory
+  private let directory = TemporaryDirectory()
   private let whole: [UInt8]
 
   init() throws {
-    directory = try TemporaryDirectory()
-    try EncryptedFileStorage(at: directory.path("secrets"), key: .cheap("right"))
+    try directory.storage(key: .cheap("right"))
       .setPassword("s3cret", for: .first)
     whole = try directory.bytes("secrets")
   }
 
   private func storage(_ passphrase: String = "right") -> EncryptedFileStorage {
-    EncryptedFileStorage(at: directory.path("secrets"), key: .cheap(passphrase))
+    directory.storage(key: .cheap(passphrase))
   }
 
   private func expectDamage(_ bytes: [UInt8], _ what: String) throws {
@@ -70,7 +70,7 @@ import Testing
   @Test func `an open storage notices a byte that changes in place`() throws {
     let storage = storage()
     #expect(try storage.password(for: .first) == "s3cret")
-    let file = try FileHandle(forWritingTo: directory.url.appendingPathComponent("secrets"))
+    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: directory.path("secrets")))
     try file.seek(toOffset: UInt64(whole.count - 1))
     try file.write(contentsOf: [whole[whole.count - 1] ^ 1])
     try file.close()
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test func `another file with the same passphrase is refused`() throws {
-    let other = EncryptedFileStorage(at: directory.path("other"), key: .cheap("right"))
+    let other = directory.storage("other", key: .cheap("right"))
     try other.setPassword("another's", for: .first)
     let bytes = try directory.bytes("other")
     try directory.write(whole, "other")

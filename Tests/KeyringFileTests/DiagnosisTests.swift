@@ -14,17 +14,15 @@ import Testing
 
 /// Diagnoses of a file, and the selections among storages that depend on them.
 @Suite struct DiagnosisTests {
-  private let directory: TemporaryDirectory
+  private let directory = TemporaryDirectory()
   private let storage: EncryptedFileStorage
 
-  init() throws {
-    directory = try TemporaryDirectory()
-    storage = directory.storage("deep/secrets")
-  }
+  init() { storage = directory.storage("deep/secrets") }
 
-  private func chmod(_ name: String, _ mode: Int) throws {
-    try FileManager.default.setAttributes(
-      [.posixPermissions: mode], ofItemAtPath: directory.path(name))
+  /// A passphrase that nobody may be asked for.
+  private static let neverAsking = KeySource.passphrase { _ throws(SecureStorageError) in
+    Issue.record("asked")
+    return Secret("a passphrase")
   }
 
   /// Returns the results of the diagnosis, and of a selection that begins with the storage.
@@ -85,7 +83,7 @@ import Testing
 
   @Test func `a file that other users may copy is a notice`() throws {
     try storage.setPassword("s3cret", for: .first)
-    try chmod("deep/secrets", 0o644)
+    try directory.setMode(0o644, of: "deep/secrets")
     #expect(storage.diagnose().failure == nil)
     #expect(storage.diagnose().findings.first?.state == .notice)
   }
@@ -94,19 +92,13 @@ import Testing
   @Test func `a wrong key and damage end the selection with an error`() throws {
     try storage.setPassword("s3cret", for: .first)
     let bytes = try directory.bytes("deep/secrets")
-    let path = directory.path("deep/secrets")
-    let wrong = EncryptedFileStorage(at: path, key: .keyFile(at: directory.path("other")))
+    let wrong = directory.storage("deep/secrets", key: .keyFile(at: directory.path("other")))
     try directory.write([UInt8](repeating: 7, count: 32), "other")
-    try chmod("other", 0o600)
+    try directory.setMode(0o600, of: "other")
     #expect(failures(wrong) == (.wrongKey, .wrongKey, nil))
-    let kind = EncryptedFileStorage(
-      at: path,
-      key: .passphrase { _ throws(SecureStorageError) in
-        Issue.record("asked")
-        return Secret("a passphrase")
-      })
+    let kind = directory.storage("deep/secrets", key: Self.neverAsking)
     #expect(failures(kind) == (.wrongKey, .wrongKey, nil))
-    let missing = EncryptedFileStorage(at: path, key: .keyFile(at: directory.path("missing")))
+    let missing = directory.storage("deep/secrets", key: .keyFile(at: directory.path("missing")))
     #expect(failures(missing) == (.keyNotFound, .keyNotFound, nil))
     for index in [12, bytes.count - 1] {
       var damaged = bytes
@@ -121,42 +113,34 @@ import Testing
   }
 
   @Test func `a diagnosis does not ask for a passphrase`() throws {
-    let path = directory.path("secrets")
-    try EncryptedFileStorage(at: path, key: .cheap("right")).setPassword("s3cret", for: .first)
-    let asking = EncryptedFileStorage(
-      at: path,
-      key: .passphrase { _ throws(SecureStorageError) in
-        Issue.record("asked")
-        return Secret("right")
-      })
+    try directory.storage(key: .cheap("right")).setPassword("s3cret", for: .first)
+    let asking = directory.storage(key: Self.neverAsking)
     #expect(asking.diagnose().failure == nil)
     #expect("\(asking.diagnose())".contains("a passphrase; a diagnosis doesn't ask for it"))
-    let known = EncryptedFileStorage(at: path, key: .cheap("right"))
+    let known = directory.storage(key: .cheap("right"))
     #expect(try known.password(for: .first) == "s3cret")
     #expect("\(known.diagnose())".contains("a passphrase, which opens the file"))
   }
 
   @Test func `a storage whose key can't be created is skipped if it has no file`() throws {
-    try FileManager.default.createDirectory(
-      atPath: directory.path("keys"), withIntermediateDirectories: false)
-    let storage = EncryptedFileStorage(
-      at: directory.path("deep/secrets"), key: .keyFile(at: directory.path("keys/key")))
+    try directory.makeDirectory("keys")
+    let storage = directory.storage("deep/secrets", key: .keyFile(at: directory.path("keys/key")))
     try directory.withoutPrivileges {
-      try chmod("keys", 0o500)
+      try directory.setMode(0o500, of: "keys")
       #expect(failures(storage) == (.noStorage, nil, 1))
-      try chmod("keys", 0o700)
+      try directory.setMode(0o700, of: "keys")
       #expect(failures(storage) == (nil, nil, 0))
     }
   }
 
   /// Such a directory can't be written to the disk.
   @Test func `a file in a directory that can't be read can't be changed`() throws {
-    let storage = EncryptedFileStorage(at: directory.path("deep/secrets"), key: .cheap("right"))
+    let storage = directory.storage("deep/secrets", key: .cheap("right"))
     try directory.withoutPrivileges {
       try storage.setPassword("kept", for: .first)
-      try chmod("deep", 0o300)
+      try directory.setMode(0o300, of: "deep")
       #expect(storage.diagnose().failure?.code == .readOnly)
-      try chmod("deep", 0o700)
+      try directory.setMode(0o700, of: "deep")
       #expect(storage.diagnose().failure == nil)
     }
   }
@@ -177,17 +161,16 @@ import Testing
     for (path, advice) in [("keys/key", "directory"), ("key", "chmod 600")] {
       let key = KeySource.keyFile(at: directory.path(path))
       try directory.write([UInt8](repeating: 7, count: 32), "key")
-      try chmod("key", 0o644)
+      try directory.setMode(0o644, of: "key")
       try directory.withoutPrivileges {
-        Foundation.chmod(directory.url.path, 0o500)
-        defer { Foundation.chmod(directory.url.path, 0o700) }
+        chmod(directory.path, 0o500)
+        defer { chmod(directory.path, 0o700) }
         let request = place.keyRequest(.creation)
-        let error = #expect(throws: SecureStorageError.self) {
+        let error = expectError(.accessDenied) {
           _ = try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
             try await key.secret(for: request)
           }
         }
-        #expect(error?.code == .accessDenied)
         #expect(error?.recoverySuggestion?.contains(advice) == true, "\(path)")
       }
     }
@@ -195,19 +178,16 @@ import Testing
 
   /// The program may be started by systemd on one machine, and by hand on another.
   @Test func `a storage without its credential is skipped if it has no file`() throws {
-    let path = directory.path("secrets")
-    let storage = EncryptedFileStorage(at: path, key: .systemdCredential("no-such-credential"))
+    let storage = directory.storage(key: .systemdCredential("no-such-credential"))
     #expect(failures(storage) == (.noStorage, nil, 1))
     // Once there is a file, the selection must not skip it.
-    try EncryptedFileStorage(at: path, key: .keyFile(at: directory.path("key")))
-      .setPassword("s3cret", for: .first)
+    try directory.storage().setPassword("s3cret", for: .first)
     #expect(failures(storage) == (.keyNotFound, .keyNotFound, nil))
   }
 
   @Test func `the storage of the key is diagnosed too`() throws {
     let other = FaultyStorage()
-    let storage = EncryptedFileStorage(
-      at: directory.path("secrets"), key: .storage(other, key: .second))
+    let storage = directory.storage(key: .storage(other, key: .second))
     #expect(storage.diagnose().findings.map(\.subject) == ["file", "reading", "key", "directory"])
     other.fail(.read, with: .noSessionBus)
     #expect(failures(storage) == (.noSessionBus, nil, 1))
@@ -229,12 +209,11 @@ import Testing
     try keyring[.second, as: .secret].write(.randomKey())
     let asking = FaultyStorage(keyring)
     let key = KeySource.storage(asking, key: .second)
-    let path = directory.path("secrets")
     for isNew in [true, false] {
-      if !isNew { try EncryptedFileStorage(at: path, key: key).setPassword("s3cret", for: .first) }
+      if !isNew { try directory.storage(key: key).setPassword("s3cret", for: .first) }
       try keyring.lock()
       asking.forgetCalls()
-      let storage = EncryptedFileStorage(at: path, key: key)
+      let storage = directory.storage(key: key)
       #expect(storage.diagnose().failure == nil)
       let text = "\(storage.diagnose())"
       #expect(
@@ -254,36 +233,35 @@ import Testing
     try directory.withoutPrivileges {
       // The first is a file that can't be read, the second a directory that can't be searched.
       for (name, mode) in [("secrets", 0), ("", 0)] {
-        try chmod(name, mode)
+        try directory.setMode(mode, of: name)
         #expect(failures(storage) == (.accessDenied, .accessDenied, nil), "\(name) \(mode)")
-        try chmod(name, 0o700)
+        try directory.setMode(0o700, of: name)
       }
     }
   }
 
   @Test func `a file in a directory that cannot be written can be read`() throws {
-    let file = EncryptedFileStorage(
-      at: directory.path("secrets"), key: .storage(InMemoryStorage(), key: .second))
+    let file = directory.storage(key: .storage(InMemoryStorage(), key: .second))
     try directory.withoutPrivileges {
       try file.setPassword("s3cret", for: .first)
-      try chmod("", 0o500)
+      try directory.setMode(0o500, of: "")
       #expect(failures(file) == (.readOnly, nil, 0))
       let storage = FirstAvailableStorage([file, InMemoryStorage()])
       #expect(try storage.password(for: .first) == "s3cret")
       expectError(.accessDenied) { try storage.setPassword("changed", for: .first) }
-      try chmod("", 0o700)
+      try directory.setMode(0o700, of: "")
     }
   }
 
   @Test func `a storage is skipped if its directory has no file and cannot be written`() throws {
     try directory.withoutPrivileges {
-      try chmod("", 0o500)
+      try directory.setMode(0o500, of: "")
       for name in ["secrets", "deep/secrets"] {
         let storage = EncryptedFileStorage(at: directory.path(name), key: .cheap("right"))
         #expect(storage.diagnose().findings.map(\.subject) == ["file", "key", "directory"])
         #expect(failures(storage) == (.noStorage, nil, 1))
       }
-      try chmod("", 0o700)
+      try directory.setMode(0o700, of: "")
     }
   }
 }

@@ -14,14 +14,14 @@ import Testing
   // The test of two storages is enough with a sanitizer.
   @Test(.tags(.unsanitized), arguments: rules)
   func `the storage keeps the contract`(rule: StorageContract) throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     try rule.verify(directory.storage(), restart: { _ in directory.storage() })
   }
 
   /// No case may depend on a storage that remembers its own writes.
   @Test(arguments: rules)
   func `two storages of one file keep the contract`(rule: StorageContract) throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     let storage: @Sendable () -> AlternatingStorage = {
       AlternatingStorage(directory.storage(), directory.storage())
     }
@@ -31,7 +31,7 @@ import Testing
 
   @Test(arguments: rules.filter { $0.requirement == .restart })
   func `storages over a file are as durable as the file`(rule: StorageContract) throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     let storages: [@Sendable () -> any SecureStorage] = [
       { directory.storage().cached() },
       { LayeredStorage([.reading(InMemoryStorage()), .writing(directory.storage())]) },

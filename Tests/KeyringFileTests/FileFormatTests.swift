@@ -5,6 +5,7 @@ import Crypto
 import CryptoExtras
 import Foundation
 import KeyringStorage
+import TestPrograms
 import Testing
 
 @testable import KeyringFile
@@ -12,8 +13,8 @@ import Testing
 /// Files as the article EncryptedFileFormat describes them, read without the package's own code.
 @Suite struct FileFormatTests {
   @Test func `the file has the documented format`() throws {
-    let directory = try TemporaryDirectory()
-    let storage = EncryptedFileStorage(at: directory.path("secrets"), key: .cheap("pass"))
+    let directory = TemporaryDirectory()
+    let storage = directory.storage(key: .cheap("pass"))
     try storage.save(
       SecureItem(
         key: .first, secret: Secret("s3cret"), label: "A label", attributes: ["comment": "why"]),
@@ -51,7 +52,7 @@ import Testing
   }
 
   @Test func `a key file leads to the data key as documented`() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     try directory.storage().setPassword("s3cret", for: .first)
     let file = Data(try directory.bytes("secrets"))
     #expect(Array(file[8..<16]) == [0, 1, 2, 0, 0, 0, 0, 0])
@@ -65,7 +66,7 @@ import Testing
   }
 
   @Test func `the file shows no secrets, labels or attributes`() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     let storage = directory.storage()
     try storage.save(
       SecureItem(
@@ -80,7 +81,7 @@ import Testing
 
   /// No nonce, no salt, and no data key is ever used twice.
   @Test func `every write has its own nonce, and every key its own header`() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     let storage = directory.storage()
     var nonces: Set<[UInt8]> = []
     var headers: Set<[UInt8]> = []

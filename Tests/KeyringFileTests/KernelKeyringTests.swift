@@ -17,10 +17,8 @@ import Testing
 /// Each test has a session keyring of its own.
 @Suite(.enabled(if: hasKernelKeyrings, "the system denies the use of keyrings"))
 struct KernelKeyringTests {
-  private let directory: TemporaryDirectory
+  private let directory = TemporaryDirectory()
   private let questions = Counter()
-
-  init() throws { directory = try TemporaryDirectory() }
 
   /// Returns a storage with a passphrase that is asked for, as a new process creates it.
   private func storage(
@@ -32,8 +30,7 @@ struct KernelKeyringTests {
       questions.increase()
       return Secret(passphrase)
     }
-    return EncryptedFileStorage(
-      at: directory.path("secrets"), key: source.held(for: duration, in: keyring))
+    return directory.storage(key: source.held(for: duration, in: keyring))
   }
 
   @Test func `a passphrase is typed once in a session`() throws {
@@ -94,12 +91,10 @@ struct KernelKeyringTests {
       let missing = storage().diagnose().findings.map(\.text)
       #expect(missing.contains { $0.contains("doesn't ask for") }, "\(missing)")
       let inspected = KeySource.key(Secret(bytes: [UInt8](repeating: 7, count: 32)))
-      let other = EncryptedFileStorage(
-        at: directory.path("other"), key: inspected.held(for: .seconds(60)))
+      let other = directory.storage("other", key: inspected.held(for: .seconds(60)))
       try other.setPassword("s3cret", for: .first)
       try KernelKeyring.session.forgetKeys()
-      let again = EncryptedFileStorage(
-        at: directory.path("other"), key: inspected.held(for: .seconds(60)))
+      let again = directory.storage("other", key: inspected.held(for: .seconds(60)))
       #expect(again.diagnose().failure == nil)
       #expect(try keys().isEmpty)
     }
@@ -183,7 +178,7 @@ struct KernelKeyringTests {
       let source = KeySource.keyFile(at: directory.path("key")).held(for: .seconds(60))
       let file = directory.path("secrets")
       try EncryptedFileStorage(at: file, key: source).setPassword("s3cret", for: .first)
-      try FileManager.default.removeItem(atPath: directory.path("key"))
+      try directory.remove("key")
       #expect(try EncryptedFileStorage(at: file, key: source).password(for: .first) == "s3cret")
     }
   }

@@ -26,12 +26,10 @@ struct AccessControlEntry: Sendable {
 }
 
 @Suite struct KeySourceTests {
-  private let directory: TemporaryDirectory
-
-  init() throws { directory = try TemporaryDirectory() }
+  private let directory = TemporaryDirectory()
 
   private func storage(_ key: KeySource) -> EncryptedFileStorage {
-    EncryptedFileStorage(at: directory.path("secrets"), key: key)
+    directory.storage(key: key)
   }
 
   // MARK: - Passphrases
@@ -121,7 +119,7 @@ struct AccessControlEntry: Sendable {
     let found = try self.storage(.cheap("right")).items(matching: .service("org.example.app"))
     #expect(found.count == 8)
     // A file that is created after a change of the key has the new key.
-    try FileManager.default.removeItem(atPath: directory.path("secrets"))
+    try directory.remove("secrets")
     try storage.changeKey(to: .cheap("new"))
     try storage.setPassword("s3cret", for: .first)
     #expect(try self.storage(.cheap("new")).password(for: .first) == "s3cret")
@@ -170,8 +168,7 @@ struct AccessControlEntry: Sendable {
   @Test func `other threads wait for the answer without a time limit`() throws {
     try storage(.cheap("right")).setPassword("s3cret", for: .first)
     let (isAsked, hasEnded) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    let storage = EncryptedFileStorage(
-      at: directory.path("secrets"),
+    let storage = directory.storage(
       key: .passphrase { _ throws(SecureStorageError) in
         isAsked.signal()
         // The other thread's timeout is over long before this.
@@ -197,8 +194,7 @@ struct AccessControlEntry: Sendable {
     let timeout = Duration.seconds(3)
     let held = Mutex(try FileLocation(directory.path("secrets")).lock())
     let opened = try FileEvents(UInt32(IN_OPEN), of: directory.path("secrets.lock"))
-    let storage = EncryptedFileStorage(
-      at: directory.path("secrets"),
+    let storage = directory.storage(
       key: .passphrase(cost: .cheap) { _ throws(SecureStorageError) in
         let answered = ContinuousClock.now + timeout
         while ContinuousClock.now < answered { sched_yield() }
@@ -214,19 +210,20 @@ struct AccessControlEntry: Sendable {
     queue.sync {}
   }
 
-  @Test func `a declined passphrase is an error, and no file is made`() throws {
-    let storage = storage(
-      .passphrase { _ throws(SecureStorageError) in
-        throw SecureStorageError(.userCanceled, operation: .unlock, backendName: "test")
-      })
-    #expect(try storage.password(for: .first) == nil, "without a file, there is no question")
-    #expect(try code { try storage.setPassword("lost", for: .first) } == .userCanceled)
-    #expect(try directory.names().isEmpty)
-  }
-
-  @Test func `an empty passphrase is refused`() throws {
-    let storage = storage(.passphrase(Secret("")))
-    #expect(try code { try storage.setPassword("lost", for: .first) } == .invalidArgument)
+  /// A declined passphrase, and an empty one.
+  @Test(
+    arguments: [
+      (
+        .passphrase { _ throws(SecureStorageError) in
+          throw SecureStorageError(.userCanceled, operation: .unlock, backendName: "test")
+        }, .userCanceled
+      ), (.passphrase(Secret("")), .invalidArgument),
+    ] as [(KeySource, SecureStorageError.Code)])
+  func `without a passphrase, no file is made`(
+    source: KeySource, code: SecureStorageError.Code
+  ) throws {
+    #expect(try storage(source).password(for: .first) == nil, "without a file, no question")
+    expectError(code) { try storage(source).setPassword("lost", for: .first) }
     #expect(try directory.names().isEmpty)
   }
 
@@ -307,8 +304,7 @@ struct AccessControlEntry: Sendable {
 
   /// A process that is killed at any moment leaves no other name of the key.
   @Test func `a key file has no other name while it is made`() throws {
-    try FileManager.default.createDirectory(
-      atPath: directory.path("keys"), withIntermediateDirectories: false)
+    try directory.makeDirectory("keys")
     let events = try FileEvents(UInt32(IN_CREATE), of: directory.path("keys"))
     try storage(.keyFile(at: directory.path("keys/key"))).setPassword("s3cret", for: .first)
     #expect(events.take().map { $0.name } == ["key"])
@@ -364,11 +360,9 @@ struct AccessControlEntry: Sendable {
   func `a key file that other users may use is refused`(mode: Int) throws {
     let source = KeySource.keyFile(at: directory.path("key"))
     try storage(source).setPassword("s3cret", for: .first)
-    try FileManager.default.setAttributes(
-      [.posixPermissions: mode], ofItemAtPath: directory.path("key"))
+    try directory.setMode(mode, of: "key")
     #expect(try code { _ = try storage(source).password(for: .first) } == .accessDenied)
-    try FileManager.default.setAttributes(
-      [.posixPermissions: 0o400], ofItemAtPath: directory.path("key"))
+    try directory.setMode(0o400, of: "key")
     #expect(try storage(source).password(for: .first) == "s3cret")
   }
 
@@ -386,15 +380,16 @@ struct AccessControlEntry: Sendable {
     return setxattr(path, "system.posix_acl_access", bytes, bytes.count, 0) == 0
   }
 
-  private static let hasLists = (try? TemporaryDirectory()).map { directory in
-    (try? directory.write([], "file")) != nil
-      && give(
-        [AccessControlEntry(0x02, 4, 1), AccessControlEntry(0x04, 0)], to: directory.path("file"))
-  }
+  private static let hasLists: Bool = {
+    let directory = TemporaryDirectory()
+    try? directory.write("", "file")
+    return give(
+      [AccessControlEntry(0x02, 4, 1), AccessControlEntry(0x04, 0)], to: directory.path("file"))
+  }()
 
   /// systemd (since 254) gives a service its credentials so.
   @Test(
-    .enabled(if: hasLists == true, "the file system has no access control lists"),
+    .enabled(if: hasLists, "the file system has no access control lists"),
     arguments: [
       ([AccessControlEntry(0x02, 4, geteuid()), AccessControlEntry(0x04, 0)], nil),
       ([AccessControlEntry(0x02, 4, 12345), AccessControlEntry(0x04, 0)], .accessDenied),
@@ -416,21 +411,21 @@ struct AccessControlEntry: Sendable {
     let source = KeySource.keyFile(at: directory.path("key"))
     try storage(source).setPassword("s3cret", for: .first)
     let key = try directory.bytes("key")
-    try FileManager.default.removeItem(atPath: directory.path("key"))
+    try directory.remove("key")
     #expect(try code { _ = try storage(source).password(for: .first) } == .keyNotFound)
     #expect(try code { try storage(source).setPassword("lost", for: .first) } == .keyNotFound)
     #expect(try !directory.names().contains("key"))
     try directory.write([UInt8](repeating: 7, count: 32), "key")
-    chmod(directory.path("key"), 0o600)
+    try directory.setMode(0o600, of: "key")
     #expect(try code { _ = try storage(source).password(for: .first) } == .wrongKey)
     try directory.write(key, "key")
-    chmod(directory.path("key"), 0o600)
+    try directory.setMode(0o600, of: "key")
     #expect(try storage(source).password(for: .first) == "s3cret")
   }
 
   @Test func `a key that is too short is refused`() throws {
     try directory.write([UInt8](repeating: 7, count: 31), "key")
-    chmod(directory.path("key"), 0o600)
+    try directory.setMode(0o600, of: "key")
     let storage = storage(.keyFile(at: directory.path("key")))
     #expect(try code { try storage.setPassword("lost", for: .first) } == .invalidArgument)
     #expect(try directory.names() == ["key"])
@@ -482,8 +477,7 @@ struct AccessControlEntry: Sendable {
     let before = isChanged ? KeySource.cheap("before") : source
     if isChanged { try storage(before).setPassword("before", for: .second) }
     let mine = storage(before)
-    let process = EncryptedFileStorage(
-      at: directory.path("secrets"), key: before, timeout: .milliseconds(20))
+    let process = directory.storage(key: before, timeout: .milliseconds(20))
     let result = Mutex<Result<Void, SecureStorageError>?>(nil)
     other.meanwhile.withLock {
       $0 = {
@@ -534,10 +528,7 @@ struct AccessControlEntry: Sendable {
     let source = KeySource(named: "vault") { (request) async throws(SecureStorageError) in
       throw request.error(.keyNotFound, "The vault has no key for the \(request.subject).")
     }
-    let error = #expect(throws: SecureStorageError.self) {
-      try storage(source).setPassword("lost", for: .first)
-    }
-    #expect(error?.code == .keyNotFound)
+    let error = expectError(.keyNotFound) { try storage(source).setPassword("lost", for: .first) }
     #expect(error?.operation == .save)
     #expect(error?.message.contains(directory.path("secrets")) == true)
     #expect(error?.backendName == storage(source).backendName)
@@ -561,12 +552,10 @@ struct AccessControlEntry: Sendable {
     }
     #expect(storage(source).diagnose().failure?.code == .noStorage)
     #expect(storage(.keyFile(at: directory.path("key"))).diagnose().failure == nil)
-  }
-
-  @Test func `a key file below a file is an error of its own`() throws {
+    // A key file below a file is an error of its own.
     try directory.write([1], "file")
-    let source = KeySource.keyFile(at: directory.path("file/key"))
-    #expect(storage(source).diagnose().failure?.code == .other)
+    let below = storage(.keyFile(at: directory.path("file/key")))
+    #expect(below.diagnose().failure?.code == .other)
   }
 
   @Test func `no source shows its key`() throws {
@@ -579,30 +568,17 @@ struct AccessControlEntry: Sendable {
   }
 }
 
-/// The purposes for which a source was asked, in order.
-private final class RequestLog: Sendable {
-  private let purposes = Mutex<[KeyRequest.Purpose]>([])
-
-  var all: [KeyRequest.Purpose] { purposes.withLock { $0 } }
-
-  func add(_ purpose: KeyRequest.Purpose) { purposes.withLock { $0.append(purpose) } }
-}
-
 /// Keys that are systemd credentials.
 ///
 /// The variable belongs to the process. No other test sets it in this process.
 @Suite(.serialized) struct SystemdCredentialTests {
-  private let directory: TemporaryDirectory
+  private let directory = TemporaryDirectory()
   private let storage: EncryptedFileStorage
 
-  init() throws {
-    directory = try TemporaryDirectory()
-    storage = EncryptedFileStorage(
-      at: directory.path("secrets"), key: .systemdCredential("file-key"))
-  }
+  init() { storage = directory.storage(key: .systemdCredential("file-key")) }
 
   @Test func `a systemd credential is the key`() throws {
-    setenv("CREDENTIALS_DIRECTORY", directory.url.path, 1)
+    setenv("CREDENTIALS_DIRECTORY", directory.path, 1)
     defer { unsetenv("CREDENTIALS_DIRECTORY") }
     #expect(try code { try storage.setPassword("lost", for: .first) } == .keyNotFound)
     #expect(try directory.names().isEmpty)
@@ -615,8 +591,7 @@ private final class RequestLog: Sendable {
     #expect(try directory.bytes("secrets")[10] == 3)
     // The same key from another source opens the file as well.
     chmod(directory.path("file-key"), 0o400)
-    let other = EncryptedFileStorage(
-      at: directory.path("secrets"), key: .keyFile(at: directory.path("file-key")))
+    let other = directory.storage(key: .keyFile(at: directory.path("file-key")))
     #expect(try other.password(for: .first) == "s3cret")
   }
 
@@ -627,10 +602,9 @@ private final class RequestLog: Sendable {
 
   @Test(arguments: ["", "../key", ".", ".."])
   func `a name that is empty or a path is not a credential`(name: String) throws {
-    setenv("CREDENTIALS_DIRECTORY", directory.url.path, 1)
+    setenv("CREDENTIALS_DIRECTORY", directory.path, 1)
     defer { unsetenv("CREDENTIALS_DIRECTORY") }
-    let storage = EncryptedFileStorage(
-      at: directory.path("secrets"), key: .systemdCredential(name))
+    let storage = directory.storage(key: .systemdCredential(name))
     #expect(try code { try storage.setPassword("lost", for: .first) } == .invalidArgument)
   }
 }

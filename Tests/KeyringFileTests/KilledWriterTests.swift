@@ -12,7 +12,7 @@ import Testing
 /// Processes that are killed while they rewrite a credential.
 @Suite(.tags(.kills)) struct KilledWriterTests {
   @Test func `every reader finds a whole pair, and nothing is lost`() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     let path = directory.path("secrets")
     let reader = EncryptedFileStorage(at: path, key: .keyFile(at: path + ".key"))
     var saved = 0
@@ -50,7 +50,7 @@ import Testing
   /// Another process writes another item of the file all the time.
   @Test(.timeLimit(.minutes(Kills.count)))
   func `no observer goes back or misses a change when a writer is killed`() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     let path = directory.path("secrets")
     func storage() -> EncryptedFileStorage {
       EncryptedFileStorage(at: path, key: .keyFile(at: path + ".key"))

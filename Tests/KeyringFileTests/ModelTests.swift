@@ -11,7 +11,7 @@ import Testing
 /// A comparison of storages of one file, as two processes have them, with one in memory.
 @Suite(.tags(.stress)) struct ModelTests {
   @Test func `two storages of one file agree with one in memory`() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     let path = directory.path("secrets")
     var key = KeySource.cheap("the first")
     var storages = [key, key].map { EncryptedFileStorage(at: path, key: $0) }

@@ -15,80 +15,53 @@ import Testing
 /// Observations of a file that other storages change.
 ///
 /// The contract covers the changes by the observed storage itself.
-@Suite(.tags(.threads)) struct ObservationTests {
-  private let directory: TemporaryDirectory
+@Suite(.tags(.threads), .timeLimit(.minutes(1))) struct ObservationTests {
+  private let directory = TemporaryDirectory()
   private let storage: EncryptedFileStorage
 
-  init() throws {
-    directory = try TemporaryDirectory()
-    storage = directory.storage()
-  }
+  init() { storage = directory.storage() }
 
-  /// Observes a storage, and returns the events as a stream.
-  private func events(
-    of storage: EncryptedFileStorage
-  ) throws -> (stream: AsyncStream<StorageEvent>, observation: StorageSubscription) {
+  /// Returns the events of a storage, which is observed as long as the stream is there.
+  private func events(of storage: EncryptedFileStorage) throws -> AsyncStream<StorageEvent> {
     let (stream, continuation) = AsyncStream<StorageEvent>.makeStream()
-    return (stream, try storage.observe(nil) { continuation.yield($0) })
+    let observation = try storage.observe(nil) { continuation.yield($0) }
+    continuation.onTermination = { _ in observation.cancel() }
+    return stream
   }
 
-  @Test(.timeLimit(.minutes(1))) func `changes by other storages are reported`() async throws {
-    let changes = try await storage.changes()
-    let other = directory.storage()
-    try await other.setPassword("new", for: .first)
-    var iterator = changes.makeAsyncIterator()
-    #expect(await iterator.next() == .created(.first))
-    try await other.setPassword("newer", for: .first)
-    #expect(await iterator.next() == .replaced(.first))
-    try await other.remove(.first)
-    #expect(await iterator.next() == .removed(.first))
+  /// Returns the same without the events that only say that something may have changed.
+  private func changes(
+    of storage: EncryptedFileStorage
+  ) throws -> AsyncFilterSequence<AsyncStream<StorageEvent>> {
+    try events(of: storage).filter { $0 != .mayHaveChanged(nil) }
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a view follows another program`() async throws {
-    let storage = EncryptedFileStorage(
-      at: directory.path("secrets"), key: .keyFile(at: directory.path("secrets.key")))
-    let property = Password<String?>("account", service: "service", storage: storage)
-    let follower = Follower { property.wrappedValue }
-    for value in ["first", "second"] {
-      let worker = try Program.worker("set", directory.path("secrets"), "service", value)
-      #expect(try worker.finish().status == 0)
-      #expect(await waitUntil { follower.last == value })
-    }
-    follower.end()
-  }
-
-  @Test(.timeLimit(.minutes(1)))
-  func `an observation goes on when the storage is released`() async throws {
+  @Test func `an observation goes on when the storage is released`() async throws {
     var iterator = try await directory.storage().changes().makeAsyncIterator()
     try await storage.setPassword("new", for: .first)
     #expect(await iterator.next() == .created(.first))
   }
 
-  @Test(.timeLimit(.minutes(1)))
-  func `the removal and the return of the file are reported`() async throws {
+  @Test func `the removal and the return of the file are reported`() async throws {
     try await storage.setPassword("kept", for: .first)
     let changes = try await storage.changes()
     var iterator = changes.makeAsyncIterator()
-    try FileManager.default.moveItem(
-      atPath: directory.path("secrets"), toPath: directory.path("elsewhere"))
+    try directory.rename("secrets", to: "elsewhere")
     #expect(await iterator.next() == .removed(.first))
-    try FileManager.default.moveItem(
-      atPath: directory.path("elsewhere"), toPath: directory.path("secrets"))
+    try directory.rename("elsewhere", to: "secrets")
     #expect(await iterator.next() == .created(.first))
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a directory that is made again is watched`() async throws {
+  @Test func `a directory that is made again is watched`() async throws {
     let deep = directory.storage("state/deep/secrets")
     #expect(mkdir(directory.path("state"), 0o700) == 0)
     try await deep.setPassword("old", for: .first)
-    let (stream, observation) = try events(of: deep)
-    var iterator = stream.filter { $0 != .mayHaveChanged(nil) }.makeAsyncIterator()
+    var iterator = try changes(of: deep).makeAsyncIterator()
     for gone in ["state/deep", "state", "state"] {
       if gone == "state" {
-        try FileManager.default.removeItem(atPath: directory.path(gone))
+        try directory.remove(gone)
       } else {
-        try FileManager.default.moveItem(
-          atPath: directory.path(gone), toPath: directory.path("elsewhere"))
+        try directory.rename(gone, to: "elsewhere")
       }
       #expect(await iterator.next() == .changed(.removed(.first)))
       #expect(await iterator.next() == .interrupted)
@@ -103,14 +76,11 @@ import Testing
       }
       #expect(event == .changed(.created(.first)))
     }
-    observation.cancel()
   }
 
-  @Test(.timeLimit(.minutes(1)))
-  func `damage interrupts the observation until the repair`() async throws {
+  @Test func `damage interrupts the observation until the repair`() async throws {
     try await storage.setPassword("kept", for: .first)
-    let (stream, observation) = try events(of: storage)
-    var iterator = stream.filter { $0 != .mayHaveChanged(nil) }.makeAsyncIterator()
+    var iterator = try changes(of: storage).makeAsyncIterator()
     let whole = try directory.bytes("secrets")
     try directory.write(Array(whole.dropLast()), "secrets")
     #expect(await iterator.next() == .interrupted)
@@ -118,74 +88,61 @@ import Testing
     #expect(await iterator.next() == .resumed)
     try await directory.storage().setPassword("new", for: .second)
     #expect(await iterator.next() == .changed(.created(.second)))
-    observation.cancel()
   }
 
   /// A cache needs to be notified before it's known what has changed.
-  @Test(.timeLimit(.minutes(1)))
-  func `a possible change is reported before the change`() async throws {
-    let (stream, observation) = try events(of: storage)
-    var iterator = stream.makeAsyncIterator()
+  @Test func `a possible change is reported before the change`() async throws {
+    var iterator = try events(of: storage).makeAsyncIterator()
     try await directory.storage().setPassword("new", for: .first)
     #expect(await iterator.next() == .mayHaveChanged(nil))
     #expect(await iterator.next() == .changed(.created(.first)))
-    observation.cancel()
   }
 
   @Test func `an observation with a wrong key is an error`() throws {
     try storage.setPassword("s3cret", for: .first)
-    let wrong = EncryptedFileStorage(at: directory.path("secrets"), key: .cheap("wrong"))
-    let error = #expect(throws: SecureStorageError.self) { _ = try wrong.observe(nil) { _ in } }
-    #expect(error?.code == .wrongKey)
+    let wrong = directory.storage(key: .cheap("wrong"))
+    let error = expectError(.wrongKey) { try wrong.observe(nil) { _ in } }
     #expect(error?.operation == .observe)
   }
 
   /// The next operation that needs the items asks for it.
-  @Test(.timeLimit(.minutes(1))) func `an observation does not ask for a new key`() async throws {
-    let path = directory.path("secrets")
-    let other = EncryptedFileStorage(at: path, key: .cheap("old"))
+  @Test func `an observation does not ask for a new key`() async throws {
+    let other = directory.storage(key: .cheap("old"))
     try await other.setPassword("kept", for: .first)
     let answers = Mutex(["newest", "new", "old"])
-    let storage = EncryptedFileStorage(
-      at: path,
+    let storage = directory.storage(
       key: .passphrase(cost: .standard) { _ throws(SecureStorageError) in
         Secret(answers.withLock { $0.popLast() } ?? "wrong")
       })
-    let (stream, observation) = try events(of: storage)
-    var iterator = stream.filter { $0 != .mayHaveChanged(nil) }.makeAsyncIterator()
-    try await other.changeKey(to: .cheap("new"))
-    #expect(await iterator.next() == .interrupted)
-    try await other.setPassword("new", for: .second)
-    #expect(answers.withLock { $0 } == ["newest", "new"])
-    #expect(try await storage.password(for: .second) == "new")
-    #expect(await iterator.next() == .changed(.created(.second)))
-    #expect(await iterator.next() == .resumed)
+    do {
+      var iterator = try changes(of: storage).makeAsyncIterator()
+      try await other.changeKey(to: .cheap("new"))
+      #expect(await iterator.next() == .interrupted)
+      try await other.setPassword("new", for: .second)
+      #expect(answers.withLock { $0 } == ["newest", "new"])
+      #expect(try await storage.password(for: .second) == "new")
+      #expect(await iterator.next() == .changed(.created(.second)))
+      #expect(await iterator.next() == .resumed)
+      try await other.changeKey(to: .cheap("newest"))
+      #expect(await iterator.next() == .interrupted)
+    }
     // An observer that comes later isn't notified of an interruption that another one was notified of.
-    try await other.changeKey(to: .cheap("newest"))
-    #expect(await iterator.next() == .interrupted)
-    observation.cancel()
-    let (laterStream, later) = try events(of: storage)
-    var laterIterator = laterStream.filter { $0 != .mayHaveChanged(nil) }.makeAsyncIterator()
+    var iterator = try changes(of: storage).makeAsyncIterator()
     #expect(answers.withLock { $0 } == [])
     try await other.setPassword("later", for: .first)
-    #expect(await laterIterator.next() == .changed(.replaced(.first)))
+    #expect(await iterator.next() == .changed(.replaced(.first)))
     try await other.removeItems(matching: .key(.second))
-    #expect(await laterIterator.next() == .changed(.removed(.second)))
-    later.cancel()
+    #expect(await iterator.next() == .changed(.removed(.second)))
   }
 
-  @Test(.timeLimit(.minutes(1)))
-  func `an observation does not unlock the storage of the key`() async throws {
+  @Test func `an observation does not unlock the storage of the key`() async throws {
     let keyring = FaultyStorage()
-    let storage = EncryptedFileStorage(
-      at: directory.path("secrets"), key: .storage(keyring, key: .second))
-    let (stream, observation) = try events(of: storage)
-    var iterator = stream.filter { $0 != .mayHaveChanged(nil) }.makeAsyncIterator()
+    let storage = directory.storage(key: .storage(keyring, key: .second))
+    var iterator = try changes(of: storage).makeAsyncIterator()
     let other = EncryptedFileStorage(at: storage.path, key: .storage(keyring, key: .second))
     try await other.setPassword("s3cret", for: .first)
     #expect(await iterator.next() == .changed(.created(.first)))
     #expect(keyring.calls.last?.query?.allowsUnlocking == false)
-    observation.cancel()
   }
 
   /// The watching thread is in the observer's closure while another one reads the change.
@@ -237,13 +194,13 @@ import Testing
     let (looks, ticks) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let questions = Atomic(0)
     let watcher = try FileWatcher(
-      directory: directory.url.path, every: { .milliseconds(5) },
+      directory: directory.path, every: { .milliseconds(5) },
       while: {
         questions.add(1, ordering: .relaxed)
         return isNeeded.load(ordering: .relaxed)
       }, { _ in looks.signal() })
     let clock = try FileWatcher(
-      directory: directory.url.path, every: { .milliseconds(5) }, while: { true },
+      directory: directory.path, every: { .milliseconds(5) }, while: { true },
       { _ in ticks.signal() })
     #expect(looks.wait(timeout: .now() + 30) == .success)
     isNeeded.store(false, ordering: .relaxed)
@@ -294,16 +251,9 @@ import Testing
 
   /// The system allows 128 watchers for each user.
   @Test func `one watcher is enough for a storage`() throws {
-    func watchers() throws -> Int {
-      let files = FileManager.default
-      return try files.contentsOfDirectory(atPath: "/proc/self/fd").filter {
-        let target = try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
-        return target == "anon_inode:inotify"
-      }.count
-    }
     for _ in 0..<200 { _ = try storage.observe(nil) { _ in } }
     // Other tests watch at the same time.
-    #expect(try watchers() < 50)
+    #expect(try Watches.count() < 50)
   }
 }
 #endif

@@ -15,9 +15,7 @@ import Testing
   .enabled(if: SoftwareTPM.isInstalled, "needs swtpm and systemd-creds, which CI installs"),
   .serialized)
 struct SealedCredentialTests {
-  private let directory: TemporaryDirectory
-
-  init() throws { directory = try TemporaryDirectory() }
+  private let directory = TemporaryDirectory()
 
   /// Runs the worker on a machine with this TPM.
   private func worker(_ arguments: String..., tpm: SoftwareTPM) throws -> String {
@@ -58,11 +56,11 @@ struct SealedCredentialTests {
   /// The variable that leads to the TPM is set in a process of its own.
   @Test(.withSoftwareTPM) func `a file with a key in a TPM keeps the contract`() async {
     await #expect(processExitsWith: .success) {
-      let directory = try TemporaryDirectory()
+      let directory = TemporaryDirectory()
       let tpm = try SoftwareTPM(stateIn: directory.path("tpm"))
       for (name, value) in tpm.environment { setenv(name, value, 1) }
       let key = KeySource.systemdCredential(at: directory.path("key"), encryptedWith: .tpm)
-      let storage = EncryptedFileStorage(at: directory.path("secrets"), key: key)
+      let storage = directory.storage(key: key)
       // The TPM has no room for the keys of many storages. The test above restarts it.
       let rules = EncryptedFileContractTests.rules.filter { $0.requirement != .restart }
       for rule in rules { try rule.verify(storage) }
@@ -73,15 +71,13 @@ struct SealedCredentialTests {
   @Test func `a machine without a TPM makes no key`() throws {
     let key = KeySource.systemdCredential(
       at: directory.path("key"), named: "example", encryptedWith: .tpm, for: .system)
-    let storage = EncryptedFileStorage(at: directory.path("secrets"), key: key)
+    let storage = directory.storage(key: key)
     try #require(access("/dev/tpmrm0", F_OK) != 0, "the machine has a TPM of its own")
     let subjects = storage.diagnose().findings.map(\.text)
     #expect(subjects.contains { $0.contains("which the first save creates") }, "\(subjects)")
     #expect(storage.diagnose().failure == nil, "FirstAvailableStorage would skip it")
-    let error = #expect(throws: SecureStorageError.self) {
-      try storage.setPassword("lost", for: .first)
-    }
-    #expect(error?.code == .keyNotFound && error?.underlying?.domain == "systemd-creds")
+    let error = expectError(.keyNotFound) { try storage.setPassword("lost", for: .first) }
+    #expect(error?.underlying?.domain == "systemd-creds")
     #expect(error?.underlying?.text.isEmpty == false)
     #expect(try directory.names().isEmpty)
     #expect(try storage.password(for: .first) == nil)

@@ -11,13 +11,8 @@ import Testing
 
 /// Writes that fail with an error, and leave the file whole.
 @Suite struct UnwritableTests {
-  private let directory: TemporaryDirectory
-  private let path: String
-
-  init() throws {
-    directory = try TemporaryDirectory()
-    path = directory.path("secrets")
-  }
+  private let directory = TemporaryDirectory()
+  private var path: String { directory.path("secrets") }
 
   private func storage(at path: String? = nil) -> EncryptedFileStorage {
     EncryptedFileStorage(at: path ?? self.path, key: .cheap("right"))
@@ -69,8 +64,7 @@ import Testing
   /// A write can't wait for a directory that can't be opened.
   @Test func `a new directory that may not be on the disk is an error`() throws {
     let deep = storage(at: directory.path("outer/inner/secrets"))
-    try FileManager.default.createDirectory(
-      atPath: directory.path("outer"), withIntermediateDirectories: false)
+    try directory.makeDirectory("outer")
     try directory.withoutPrivileges { () throws in
       chmod(directory.path("outer"), 0o300)
       #expect(try code { try deep.setPassword("s3cret", for: .first) } == .accessDenied)
@@ -161,11 +155,11 @@ import Testing
     try storage().setPassword("kept", for: .first)
     let whole = try directory.bytes("secrets")
     try directory.withoutPrivileges { () throws in
-      chmod(directory.url.path, 0o500)
+      chmod(directory.path, 0o500)
       #expect(try storage().password(for: .first) == "kept")
       #expect(try code { try storage().setPassword("lost", for: .first) } == .accessDenied)
       #expect(try code { try storage().remove(.first) } == .accessDenied)
-      chmod(directory.url.path, 0o700)
+      chmod(directory.path, 0o700)
     }
     #expect(try directory.bytes("secrets") == whole)
   }
@@ -182,8 +176,7 @@ import Testing
     // A link in the place of the unfinished file doesn't lead the write elsewhere either.
     try FileManager.default.removeItem(atPath: path)
     try FileManager.default.moveItem(atPath: directory.path("elsewhere"), toPath: path)
-    try FileManager.default.createSymbolicLink(
-      atPath: directory.path(".secrets.new"), withDestinationPath: directory.path("victim"))
+    try directory.link(".secrets.new", to: directory.path("victim"))
     try storage().setPassword("new", for: .first)
     #expect(try directory.names() == ["secrets", "secrets.lock"])
     try FileManager.default.removeItem(atPath: path + ".lock")
@@ -246,7 +239,7 @@ import Testing
     let storage = EncryptedFileStorage(at: path, key: key)
     try storage.setPassword("old", for: .first)
     for name in ["secrets", "key"] {
-      try FileManager.default.removeItem(atPath: directory.path(name))
+      try directory.remove(name)
     }
     try storage.setPassword("new", for: .second)
     #expect(try EncryptedFileStorage(at: path, key: key).password(for: .second) == "new")
@@ -255,11 +248,11 @@ import Testing
   @Test(.enabled(if: geteuid() == 0, "only root can become another user"))
   func `a directory that can't be reached is an error`() async {
     await #expect(processExitsWith: .success) {
-      let (hidden, directory) = (try TemporaryDirectory(), try TemporaryDirectory())
+      let (hidden, directory) = (TemporaryDirectory(), TemporaryDirectory())
       try directory.withoutPrivileges {}
-      chmod(hidden.url.path, 0o700)
+      chmod(hidden.path, 0o700)
       // Access is checked for this user, who can become root again.
-      #expect(chdir(hidden.url.path) == 0 && setreuid(65534, 0) == 0 && seteuid(65534) == 0)
+      #expect(chdir(hidden.path) == 0 && setreuid(65534, 0) == 0 && seteuid(65534) == 0)
       defer { #expect(seteuid(0) == 0 && setreuid(0, 0) == 0) }
       for (path, key) in [(directory.path("secrets"), "key"), ("secrets", directory.path("key"))] {
         let storage = EncryptedFileStorage(at: path, key: .keyFile(at: key))
@@ -306,7 +299,7 @@ import Testing
 
   @Test func `the permissions of the file stay as they are`() throws {
     try storage().setPassword("old", for: .first)
-    try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
+    try directory.setMode(0o640, of: "secrets")
     try storage().setPassword("new", for: .first)
     #expect(try directory.mode("secrets") == 0o640)
   }

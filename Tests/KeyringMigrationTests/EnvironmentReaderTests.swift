@@ -5,6 +5,7 @@ import Keyring
 import KeyringMigration
 import KeyringStorage
 import StorageModel
+import TestPrograms
 import Testing
 
 /// Environment files with random lines, which python-dotenv reads, too.
@@ -38,14 +39,11 @@ struct EnvironmentReaderTests {
   /// Each value is the one that Python reads, or the file is refused with the number of a line.
   @Test func `each value is what Python reads, or is refused`() throws {
     var generator = SeededGenerator(seed: 48)
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-    defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: directory) } }
+    let directory = TemporaryDirectory()
     let files = (0..<1000).map { _ in Self.file(&generator) }
     let paths = try files.enumerated().map { number, text in
-      let path = directory.appendingPathComponent("\(number).env")
-      try Data(text.utf8).write(to: path)
-      return path.path
+      try directory.write(text, "\(number).env")
+      return directory.path("\(number).env")
     }
     let theirs = try PythonDotenv.values(of: paths)
     var (same, refused) = (0, 0)

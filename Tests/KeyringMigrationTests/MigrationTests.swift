@@ -60,10 +60,6 @@ import Testing
       try storage.items(matching: ItemQuery()).isEmpty, comment, sourceLocation: sourceLocation)
   }
 
-  private func failure(_ body: () throws -> Void) -> SecureStorageError? {
-    #expect(throws: SecureStorageError.self, performing: body)
-  }
-
   // MARK: - Moved items
 
   @Test func `a migration moves the items of a query with everything they have`() throws {
@@ -115,8 +111,7 @@ import Testing
     try fill(new)
     let destination = FaultyStorage(new)
     destination.failAfterCompletion(.save, with: code, onCall: 1)
-    let error = failure { try Migration(of: query, from: old, to: destination).move() }
-    #expect(error?.code == code)
+    expectError(code) { try Migration(of: query, from: old, to: destination).move() }
     #expect(try new.items(matching: .service("swift-keyring probe")).isEmpty)
   }
 
@@ -146,7 +141,7 @@ import Testing
       try expectAll(in: new)
       try expectNone(in: old)
     } else {
-      #expect(failure { try migration.move() }?.code == .readOnly)
+      expectError(.readOnly) { try migration.move() }
       try expectAll(in: old)
     }
   }
@@ -155,8 +150,7 @@ import Testing
     try fill(old)
     let key = Self.items[3].key
     try new.setPassword("theirs", for: key)
-    let failure = failure { try Migration(of: query, from: old, to: new).copy() }
-    #expect(failure?.code == .itemAlreadyExists)
+    expectError(.itemAlreadyExists) { try Migration(of: query, from: old, to: new).copy() }
     #expect(try new.items(matching: ItemQuery()).map(\.key) == [key])
     let replacing = Migration(of: query, from: old, to: new, replacing: true)
     #expect(try replacing.copy().count == Self.items.count)
@@ -188,24 +182,20 @@ import Testing
 
   // MARK: - Refused migrations
 
-  @Test func `a migration never overwrites another value`() throws {
+  /// A credential with another login is another value.
+  @Test(arguments: [items[10].key, items[9].key])
+  func `a migration never overwrites another value`(key: ItemKey) throws {
     try fill(old)
-    let key = Self.items[10].key
-    try new[key, as: .secret].write(Secret("other"))
-    let error = failure { try Migration(of: query, from: old, to: new).move() }
-    #expect(error?.code == .itemAlreadyExists)
+    try new.save(
+      SecureItem(
+        key: key, secret: Secret("pa55"),
+        attributes: key.kind == .credentials ? ["username": "bob"] : nil), mode: .add)
+    let error = expectError(.itemAlreadyExists) {
+      try Migration(of: query, from: old, to: new).move()
+    }
     #expect(error?.message.contains("\(key)") == true)
     #expect(try new.items(matching: ItemQuery()).count == 1, "nothing was written")
-    #expect(try new.secret(for: key) == Secret("other"))
-    try expectAll(in: old)
-  }
-
-  @Test func `a credential with another login is another value`() throws {
-    try fill(old)
-    let key = Self.items[9].key
-    try new[key, as: .credential].write(Credential(login: "bob", password: "pa55"))
-    let error = failure { try Migration(of: query, from: old, to: new).move() }
-    #expect(error?.code == .itemAlreadyExists)
+    #expect(try new.secret(for: key) == Secret("pa55"))
     try expectAll(in: old)
   }
 
@@ -216,25 +206,27 @@ import Testing
       guard progress.phase == .writing, progress.completed == 0 else { return }
       #expect(throws: Never.self) { try new.setPassword("other", for: key) }
     }
-    let error = failure { try migration.move() }
-    #expect(error?.code == .itemAlreadyExists)
+    let error = expectError(.itemAlreadyExists) { try migration.move() }
     #expect(error?.message.contains("\(key)") == true)
     #expect(try new.password(for: key) == "other")
     try expectAll(in: old)
   }
 
-  @Test func `a migration of a storage to itself is refused`() throws {
+  @Test(arguments: [false, true])
+  func `a migration of a storage to itself is refused`(isReplacing: Bool) throws {
     try fill(old)
-    let error = failure { try Migration(of: query, from: FaultyStorage(old), to: old).move() }
-    #expect(error?.code == .invalidArgument)
-    #expect(error?.argument == "destination")
+    expectError(.invalidArgument, argument: "destination") {
+      try Migration(
+        of: query, from: FaultyStorage(old), to: old, replacing: isReplacing
+      ).move()
+    }
     try expectAll(in: old)
   }
 
   @Test func `a locked source is an error, and not an empty source`() throws {
     try fill(old)
     try old.lock()
-    #expect(failure { try Migration(of: query, from: old, to: new).move() }?.code == .locked)
+    expectError(.locked) { try Migration(of: query, from: old, to: new).move() }
     try expectNone(in: new)
   }
 
@@ -249,7 +241,7 @@ import Testing
       let lossy = AlteringStorage(
         base: new, whenSaving: { if $0.key == MigrationTests.items[8].key { lose(&$0) } })
       let migration = Migration(of: query, from: old, to: lossy)
-      #expect(failure { try migration.move() }?.code == .verificationFailed)
+      expectError(.verificationFailed) { try migration.move() }
       try expectAll(in: old)
     }
   }
@@ -261,14 +253,12 @@ import Testing
       guard progress.phase == .verifying, progress.completed == 0 else { return }
       #expect(throws: Never.self) { try old[key, as: .secret].write(Secret("newer")) }
     }
-    let error = failure { try migration.move() }
-    #expect(error?.code == .sourceChanged)
+    let error = expectError(.sourceChanged) { try migration.move() }
     #expect(error?.message.contains("\(key)") == true)
     #expect(try old.items(matching: query).count == Self.items.count, "nothing was removed")
     #expect(try old.secret(for: key) == Secret("newer"))
     // A second run doesn't decide which of the two values is right either.
-    let again = failure { try Migration(of: query, from: old, to: new).move() }
-    #expect(again?.code == .itemAlreadyExists)
+    expectError(.itemAlreadyExists) { try Migration(of: query, from: old, to: new).move() }
     try new.remove(key)
     #expect(try Migration(of: query, from: old, to: new).move().count == Self.items.count)
     #expect(try new.secret(for: key) == Secret("newer"))
@@ -282,14 +272,16 @@ import Testing
       guard progress.phase == .removing, progress.completed == 1 else { return }
       #expect(throws: Never.self) { try old[key, as: .secret].write(Secret("newer")) }
     }
-    #expect(failure { try migration.move() }?.code == .sourceChanged)
+    expectError(.sourceChanged) { try migration.move() }
     #expect(try old.secret(for: key) == Secret("newer"))
   }
 
   @Test func `a failure shows no secret`() throws {
     try fill(old)
     try new.setPassword("another s3cret", for: Self.items[0].key)
-    let error = failure { try Migration(of: query, from: old, to: new).move() }
+    let error = expectError(.itemAlreadyExists) {
+      try Migration(of: query, from: old, to: new).move()
+    }
     var text = ""
     dump(error, to: &text)
     #expect(!text.contains("s3cret") && !"\(error as Any)".contains("s3cret"))
@@ -385,7 +377,7 @@ import Testing
     try fill(old)
     let source = FaultyStorage(old)
     source.fail(.remove, with: .locked, onCall: 4)
-    #expect(failure { try Migration(of: query, from: source, to: new).move() }?.code == .locked)
+    expectError(.locked) { try Migration(of: query, from: source, to: new).move() }
     #expect(try old.items(matching: query).count == Self.items.count - 3)
     try expectAll(in: new)
     #expect(try Migration(of: query, from: source, to: new).move().count == Self.items.count - 3)

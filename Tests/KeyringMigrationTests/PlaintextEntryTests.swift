@@ -62,10 +62,6 @@ import Testing
     expectError(.invalidArgument) { try source.entries() }
   }
 
-  @Test func `a missing file has no values`() throws {
-    #expect(try PlaintextSource.environmentFile("/nonexistent/.env").entries().isEmpty)
-  }
-
   @Test func `an unclear value is named, and others are moved`() throws {
     let text = "A=1\nB=\"s3cret\\$\"\nC=2\nD=s3cret\nD=s3cret\n"
     let file = try TemporaryFile(text)

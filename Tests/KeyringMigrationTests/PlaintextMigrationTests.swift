@@ -6,6 +6,7 @@ import KeyringMigration
 import KeyringStorage
 import KeyringTesting
 import Synchronization
+import TestPrograms
 import Testing
 
 #if canImport(Glibc)
@@ -25,8 +26,18 @@ import Darwin
   private let login = ItemKey.credentials(service: "org.example.app", label: "login")
   private let session = ItemKey.value(service: "org.example.app", account: "session")
 
-  private func failure(_ body: () throws -> Void) -> SecureStorageError? {
-    #expect(throws: SecureStorageError.self, performing: body)
+  /// Returns a migration of the variable TOKEN of a file.
+  private func migration(
+    of file: TemporaryFile, onProgress: @escaping @Sendable (Migration.Progress) -> Void = { _ in }
+  ) -> Migration {
+    Migration(
+      of: [.password("TOKEN", as: token)], from: .environmentFile(file.path), to: storage,
+      progress: onProgress)
+  }
+
+  /// Returns a migration of the value "token" of an app.
+  private func migration(of source: PlaintextSource) -> Migration {
+    Migration(of: [.password("token", as: token)], from: source, to: storage)
   }
 
   // MARK: - Environment files
@@ -42,6 +53,7 @@ import Darwin
     ("TOKEN=\"\"", "", ""),
     ("TOKEN=a#b # of ada\r\n", "a#b", "# of ada\r\n"),
     ("TOKEN=# none\n", "# none", ""),
+    ("TOKEN=a # TOKEN=b\n", "a", "# TOKEN=b\n"),
     ("TOKEN='a\\n#\"$x' # 'c'\n", "a\\n#\"$x", "# 'c'\n"),
     ("TOKEN=\"a\\n\\t\\r\\\"\\\\$`\\q'#\" #c", "a\n\t\r\"\\$`\\q'#", "#c"),
     ("TOKEN=\"one\r\ntwo=2\r\n\"  \r\n", "one\ntwo=2\n", ""),
@@ -58,19 +70,11 @@ import Darwin
     let before = "\u{FEFF}# TOKEN=no\n\n \t\r\rOTHER_TOKEN='a # b'\nTOKEN2=x\r\n QUOTE=\"\\$\"\n"
     let after = line.last?.isNewline == true ? "\r\nAFTER = \"x\" \r\n#end" : ""
     let file = try TemporaryFile(before + line + after)
-    let plan = PlaintextMapping.password("TOKEN", as: token)
-    let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage)
+    let migration = migration(of: file)
     #expect(try migration.move().count == 1)
     #expect(try storage.password(for: token) == value)
     #expect(try Array(file.content.utf8) == Array((before + rest + after).utf8))
     #expect(try migration.move().count == 0)
-  }
-
-  @Test func `a comment that is left is not a variable`() throws {
-    let file = try TemporaryFile("TOKEN=a # TOKEN=b\nA=1\n")
-    let plan = PlaintextMapping.password("TOKEN", as: token)
-    try Migration(of: [plan], from: .environmentFile(file.path), to: storage).move()
-    #expect(try file.content == "# TOKEN=b\nA=1\n")
   }
 
   @Test(arguments: [
@@ -92,10 +96,8 @@ import Darwin
     content: String, code: SecureStorageError.Code
   ) throws {
     let file = try TemporaryFile(content)
-    let plan = PlaintextMapping.password("TOKEN", as: token)
-    let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage)
-    let error = failure { try migration.move() }
-    #expect(error?.code == code)
+    let migration = migration(of: file)
+    let error = expectError(code) { try migration.move() }
     #expect(error?.message.contains("TOKEN") == true)
     #expect("\(error as Any)".contains("s3cret") == false)
     #expect(try file.content == content)
@@ -111,10 +113,9 @@ import Darwin
   ])
   func `a file with a line that is no variable is refused`(content: String, line: Int) throws {
     let file = try TemporaryFile(content)
-    let plan = PlaintextMapping.password("TOKEN", as: token)
-    let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage)
-    let error = failure { try migration.move() }
-    #expect(error?.code == .undecodable && "\(error as Any)".contains("s3cret") == false)
+    let migration = migration(of: file)
+    let error = expectError(.undecodable) { try migration.move() }
+    #expect("\(error as Any)".contains("s3cret") == false)
     #expect(error?.message.lowercased().contains("line \(line) ") == true, "\(error as Any)")
     #expect(try Array(file.content.utf8) == Array(content.utf8))
     #expect(try storage.items(matching: ItemQuery()).isEmpty)
@@ -128,17 +129,16 @@ import Darwin
     let file = try TemporaryFile(bytes: bytes)
     let place: PlaintextSource = isJSON ? .jsonFile(file.path) : .environmentFile(file.path)
     let migration = Migration(of: [.password("TOKEN", as: token)], from: place, to: storage)
-    let error = failure { try migration.move() }
-    #expect(error?.code == .undecodable && error?.recoverySuggestion?.contains("UTF-8") == true)
+    let error = expectError(.undecodable) { try migration.move() }
+    #expect(error?.recoverySuggestion?.contains("UTF-8") == true)
     #expect(try storage.items(matching: ItemQuery()).isEmpty)
   }
 
   @Test func `text that is not UTF-8 is not a password`() throws {
     let file = try TemporaryFile(bytes: Array("TOKEN=".utf8) + [0xFF, 0x0A])
-    let plan = PlaintextMapping.password("TOKEN", as: token)
-    let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage)
-    let error = failure { try migration.move() }
-    #expect(error?.code == .undecodable && error?.message.contains("isn't text in UTF-8") == true)
+    let migration = migration(of: file)
+    let error = expectError(.undecodable) { try migration.move() }
+    #expect(error?.message.contains("isn't text in UTF-8") == true)
   }
 
   // MARK: - JSON
@@ -216,8 +216,9 @@ import Darwin
     content: String, code: SecureStorageError.Code
   ) throws {
     let file = try TemporaryFile(content)
-    let error = failure { try Migration(of: plans, from: .jsonFile(file.path), to: storage).move() }
-    #expect(error?.code == code)
+    let error = expectError(code) {
+      try Migration(of: plans, from: .jsonFile(file.path), to: storage).move()
+    }
     #expect("\(error as Any)".contains("s3cret") == false)
     #expect(try file.content == content)
     #expect(try storage.items(matching: ItemQuery()).isEmpty)
@@ -265,16 +266,15 @@ import Darwin
   @Test func `a file with a second name is refused`() throws {
     let file = try TemporaryFile("TOKEN=s3cret\n")
     try #require(link(file.path, file.directory + "/other") == 0)
-    let plan = PlaintextMapping.password("TOKEN", as: token)
-    let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage)
-    #expect(failure { try migration.move() }?.code == .invalidArgument)
+    let migration = migration(of: file)
+    expectError(.invalidArgument) { try migration.move() }
     #expect(try !storage.exists(token))
   }
 
   @Test func `a directory in the place of a file is refused`() throws {
     let file = try TemporaryFile("")
     let migration = Migration(of: plans, from: .jsonFile(file.directory), to: storage)
-    #expect(failure { try migration.move() }?.code == .invalidArgument)
+    expectError(.invalidArgument) { try migration.move() }
   }
 
   @Test(.enabled(if: geteuid() != 0, "root may write everywhere"), arguments: [true, false])
@@ -283,9 +283,8 @@ import Darwin
     let (path, mode): (String, mode_t) = isDirectory ? (file.directory, 0o500) : (file.path, 0o400)
     try #require(chmod(path, mode) == 0)
     defer { chmod(path, 0o700) }
-    let plan = PlaintextMapping.password("TOKEN", as: token)
-    let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage)
-    #expect(failure { try migration.move() }?.code == .accessDenied)
+    let migration = migration(of: file)
+    expectError(.accessDenied) { try migration.move() }
     #expect(try !storage.exists(token))
   }
 
@@ -312,17 +311,15 @@ import Darwin
 
   @Test func `a change of the value is noticed, and other changes are kept`() throws {
     let file = try TemporaryFile("TOKEN=s3cret\nA=1\n")
-    let plan = PlaintextMapping.password("TOKEN", as: token)
     let content = Mutex("TOKEN=newer\n")
-    let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage) {
+    let migration = migration(of: file) {
       guard $0.phase == .removing, $0.completed == 0 else { return }
       #expect(throws: Never.self) { try file.write(Array(content.withLock(\.self).utf8)) }
     }
-    let error = failure { try migration.move() }
-    #expect(error?.code == .sourceChanged)
+    let error = expectError(.sourceChanged) { try migration.move() }
     #expect("\(error as Any)".contains("newer") == false)
     #expect(try file.content == "TOKEN=newer\n")
-    #expect(failure { try migration.move() }?.code == .itemAlreadyExists)
+    expectError(.itemAlreadyExists) { try migration.move() }
     try file.write(Array("TOKEN=s3cret\nA=1\n".utf8))
     content.withLock { $0 = "B=2\nTOKEN=\"s3cret\"\n" }
     #expect(try migration.move().count == 1)
@@ -355,19 +352,15 @@ import Darwin
     #expect(failures == 6, "each of the three saves fails in two ways")
   }
 
-  @Test func `one value does not become two items`() throws {
-    let file = try TemporaryFile("TOKEN=s3cret\n")
-    let other = ItemKey.password(service: "other", account: "token")
-    let plans: [PlaintextMapping] = [.password("TOKEN", as: token), .password("TOKEN", as: other)]
-    let migration = Migration(of: plans, from: .environmentFile(file.path), to: storage)
-    #expect(failure { try migration.move() }?.code == .ambiguous)
-  }
-
-  @Test func `two values do not become one item`() throws {
-    let file = try TemporaryFile("A=s3cret\nB=s3cret\n")
-    let plans: [PlaintextMapping] = [.password("A", as: token), .password("B", as: token)]
-    let migration = Migration(of: plans, from: .environmentFile(file.path), to: storage)
-    #expect(failure { try migration.move() }?.code == .ambiguous)
+  /// One value doesn't become two items, nor do two values become one.
+  @Test(arguments: [("TOKEN", "TOKEN", "other"), ("TOKEN", "SAME", "token")])
+  func `a value is one item`(first: String, second: String, account: String) throws {
+    let file = try TemporaryFile("TOKEN=s3cret\nSAME=s3cret\n")
+    let other = ItemKey.password(service: "org.example.app", account: account)
+    let plans: [PlaintextMapping] = [.password(first, as: token), .password(second, as: other)]
+    expectError(.ambiguous) {
+      try Migration(of: plans, from: .environmentFile(file.path), to: storage).move()
+    }
   }
 
   // MARK: - Values of the app
@@ -402,7 +395,7 @@ import Darwin
     #expect(try destination.password(for: key) == "s3cret")
     let migration = Migration(
       of: [.password("token", as: key)], from: defaults.plaintext, to: destination)
-    #expect(failure { try migration.move() }?.code == .readOnly)
+    expectError(.readOnly) { try migration.move() }
     #expect(defaults.names == ["token"])
   }
 
@@ -425,9 +418,9 @@ import Darwin
     let faulty = FaultyStorage(storage)
     faulty.failAfterCompletion(.save, with: .connectionLost)
     let defaults = Defaults(["numbers": smaller])
-    #expect(
-      failure { try Migration(of: [plan], from: defaults.plaintext, to: faulty).move() }?.code
-        == .connectionLost)
+    expectError(.connectionLost) {
+      try Migration(of: [plan], from: defaults.plaintext, to: faulty).move()
+    }
     defaults.values.withLock { $0["numbers"] = larger }
     #expect(try Migration(of: [plan], from: defaults.plaintext, to: storage).move().count == 1)
     #expect(try storage[session, as: .value([String: Int].self)].read() == smaller)
@@ -437,11 +430,7 @@ import Darwin
     struct Opaque {}
     for value in [1, true, ["s3cret"], Opaque()] as [any Sendable] {
       let defaults = Defaults(["token": value])
-      let plan = PlaintextMapping.password("token", as: token)
-      let error = failure {
-        try Migration(of: [plan], from: defaults.plaintext, to: storage).move()
-      }
-      #expect(error?.code == .undecodable)
+      expectError(.undecodable) { try migration(of: defaults.plaintext).move() }
       #expect(defaults.names == ["token"])
     }
   }
@@ -452,17 +441,16 @@ import Darwin
     let migration = Migration(of: [plan], from: defaults.plaintext, to: storage) {
       if $0.phase == .verifying { defaults.values.withLock { $0["token"] = "newer" } }
     }
-    #expect(failure { try migration.move() }?.code == .sourceChanged)
+    expectError(.sourceChanged) { try migration.move() }
     #expect(defaults.names == ["token"])
   }
 
   @Test func `a removal that fails in the app is an error that shows no secret`() throws {
     struct Failure: Error { let text = "s3cret" }
-    let plan = PlaintextMapping.password("token", as: token)
     let failing = PlaintextSource.values(read: { _ in "s3cret" }, remove: { _ in throw Failure() })
     let forgetful = PlaintextSource.values(read: { _ in "s3cret" }, remove: { _ in })
     for plaintext in [failing, forgetful] {
-      let error = failure { try Migration(of: [plan], from: plaintext, to: storage).move() }
+      let error = #expect(throws: SecureStorageError.self) { try migration(of: plaintext).move() }
       #expect(error?.operation == .remove)
       #expect(!"\(error as Any)".contains("s3cret"))
       #expect(try storage.password(for: token) == "s3cret")
@@ -472,38 +460,28 @@ import Darwin
 
 /// A file in its own directory, which is deleted with the file.
 final class TemporaryFile: Sendable {
-  let directory: String
-  var path: String { directory + "/file" }
+  private let place = TemporaryDirectory()
+  var directory: String { place.path }
+  var path: String { place.path("file") }
 
   convenience init(_ text: String, mode: mode_t = 0o600) throws {
     try self.init(bytes: Array(text.utf8), mode: mode)
   }
 
   init(bytes: [UInt8], mode: mode_t = 0o600) throws {
-    directory = FileManager.default.temporaryDirectory.path + "/swift-keyring-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
     try write(bytes)
-    try #require(chmod(path, mode) == 0)
+    try place.setMode(Int(mode), of: "file")
   }
 
-  deinit {
-    #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: directory) }
-  }
-
-  var content: String {
-    get throws { String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self) }
-  }
-
-  var neighbours: [String] {
-    get throws { try FileManager.default.contentsOfDirectory(atPath: directory).sorted() }
-  }
+  var content: String { get throws { try place.text("file") } }
+  var neighbours: [String] { get throws { try place.names().sorted() } }
 
   var mode: mode_t {
     var status = stat()
     return stat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
   }
 
-  func write(_ bytes: [UInt8]) throws { try Data(bytes).write(to: URL(filePath: path)) }
+  func write(_ bytes: [UInt8]) throws { try place.write(bytes, "file") }
 
   /// Keeps this process from writing larger files.
   static func limitSize(to limit: rlim_t) throws {

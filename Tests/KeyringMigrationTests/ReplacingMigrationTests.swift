@@ -40,13 +40,6 @@ import Testing
     #expect(try destination.password(for: key) == "old")
   }
 
-  @Test func `a storage does not replace its own items`() throws {
-    try source.setPassword("s3cret", for: key)
-    let migration = Migration(of: [key], from: source, to: source, replacing: true)
-    expectError(.invalidArgument) { try migration.move() }
-    #expect(try source.password(for: key) == "s3cret")
-  }
-
   @Test func `an old view of the destination is not migrated to it`() throws {
     let other = ItemKey.password(service: "service", account: "other")
     try destination.setPassword("new", for: key)

@@ -2,6 +2,7 @@
 
 import Keyring
 import KeyringStorage
+import TestPrograms
 import Testing
 
 @Suite struct InternetServerTests {
@@ -41,11 +42,9 @@ import Testing
     (.password(service: "service", account: "me", accessGroup: ""), "accessGroup"),
   ])
   func `the error names the refused argument`(key: ItemKey, argument: String) {
-    let error = #expect(throws: SecureStorageError.self) {
+    expectError(.invalidArgument, argument: argument) {
       try InMemoryStorage().setPassword("s3cret", for: key)
     }
-    #expect(error?.code == .invalidArgument)
-    #expect(error?.argument == argument)
   }
 
   /// Docker's helper stores a URL as the server, and git's an empty user.

@@ -12,17 +12,6 @@ import Testing
   private let storage = InMemoryStorage()
   private let key = ItemKey.password(service: "service", account: "account")
 
-  @Test func `a change that happens before the loop is in the stream`() async throws {
-    let changes = try await storage.changes()
-    try await storage.setPassword("s3cret", for: key)
-    var iterator = changes.makeAsyncIterator()
-    #expect(await iterator.next() == .created(key))
-    try await storage.setPassword("another", for: key)
-    #expect(await iterator.next() == .replaced(key))
-    try await storage.remove(key)
-    #expect(await iterator.next() == .removed(key))
-  }
-
   @Test func `a change wakes a waiting reader`() async throws {
     let changes = try await storage.changes(matching: .key(key))
     let reader = Task { await changes.first { _ in true } }
@@ -50,10 +39,9 @@ import Testing
       ItemQuery(modified: .distantPast ... .distantFuture), ItemQuery(attributes: ["": ""]),
     ]
     for query in queries {
-      let error = await #expect(throws: SecureStorageError.self) {
+      let error = await expectError(.invalidArgument) {
         _ = try await storage.changes(matching: query)
       }
-      #expect(error?.code == .invalidArgument)
       #expect(error?.operation == .observe)
     }
   }

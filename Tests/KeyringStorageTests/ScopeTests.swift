@@ -23,26 +23,4 @@ import Testing
     #expect(try service.removeAll().count == 3)
     #expect(try storage.items(matching: ItemQuery()).isEmpty)
   }
-
-  @Test func `a service lists and removes each kind by itself`() throws {
-    let service = storage.service("service")
-    try service.password("name").write("s3cret")
-    try service.value("name").write([1])
-    try service.credential("name").write(Credential(login: "ada", password: "pa55"))
-    #expect(try service.names(of: .value) == ["name"])
-    #expect(try service.value("name", as: [Int].self).remove())
-    #expect(try service.names(of: .value).isEmpty && service.names() == ["name"])
-    #expect(try service.credential("name").remove())
-    #expect(try !service.credential("name").remove())
-    #expect(try service.password("name").read() == "s3cret")
-  }
-
-  @Test func `a service refuses to add a duplicate`() throws {
-    let service = storage.service("service")
-    try service.password("account").write("first", mode: .add)
-    #expect(throws: SecureStorageError.self) {
-      try service.password("account").write("second", mode: .add)
-    }
-    #expect(try service.password("account").read() == "first")
-  }
 }

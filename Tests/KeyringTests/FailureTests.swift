@@ -2,8 +2,6 @@
 
 import Keyring
 import KeyringStorage
-import KeyringTesting
-import Synchronization
 import Testing
 
 /// The failures that a property remembers.
@@ -14,23 +12,6 @@ import Testing
   /// Runs a closure in which failed assignments are expected, and therefore not printed.
   private func withFailures(_ operation: () throws -> Void) rethrows {
     try withSecureStorage(storage, failureHandler: ignore, operation: operation)
-  }
-
-  @Test func `a failed write is remembered until a write succeeds`() throws {
-    try withFailures {
-      settings.authToken = "old"
-      try storage.lock()
-      settings.authToken = "new"
-      #expect(settings.$authToken.failure?.code == .locked)
-      #expect(settings.$authToken.failure?.operation == .save)
-      try storage.unlock()
-
-      #expect(settings.authToken == "old")
-      #expect(settings.$authToken.failure?.operation == .save, "a read must not clear it")
-      settings.authToken = "newer"
-      #expect(settings.$authToken.failure == nil)
-      #expect(settings.authToken == "newer")
-    }
   }
 
   @Test func `a failed read is remembered until a read succeeds`() throws {
@@ -73,16 +54,6 @@ import Testing
       #expect(settings.$authToken.failure != nil)
       #expect(settings.$account.failure == nil)
       #expect(Settings().$authToken.failure == nil)
-    }
-  }
-
-  @Test func `an undecodable item is a failure and stays`() throws {
-    try withFailures {
-      let bytes = Secret(bytes: [0xFF])
-      try storage.save(SecureItem(key: settings.$authToken.key, secret: bytes), mode: .add)
-      #expect(settings.authToken == nil)
-      #expect(settings.$authToken.failure?.code == .undecodable)
-      #expect(try storage.item(for: settings.$authToken.key)?.secret == bytes)
     }
   }
 }

@@ -11,13 +11,6 @@ import Testing
   private let storage = FaultyStorage()
   private let key = ItemKey.password(service: "service", account: "account")
 
-  private func code(_ body: () throws(SecureStorageError) -> Void) -> SecureStorageError.Code? {
-    do throws(SecureStorageError) {
-      try body()
-      return nil
-    } catch { return error.code }
-  }
-
   private func save(_ text: String) throws(SecureStorageError) {
     try storage.setPassword(text, for: key)
   }
@@ -30,9 +23,7 @@ import Testing
   @Test func `every call of an operation fails until the storage is reset`() throws {
     try save("old")
     storage.fail(.save, with: .timedOut)
-    for _ in 0..<3 {
-      #expect(code { () throws(SecureStorageError) in try save("new") } == .timedOut)
-    }
+    for _ in 0..<3 { expectError(.timedOut) { try save("new") } }
     #expect(try storage.password(for: key) == "old")
     storage.reset()
     try save("new")
@@ -46,7 +37,7 @@ import Testing
     storage.fail(.save, with: .locked, onCall: 2)
     try save("second")
     _ = try storage.password(for: key)
-    #expect(code { () throws(SecureStorageError) in try save("third") } == .locked)
+    expectError(.locked) { try save("third") }
     try save("fourth")
     #expect(try storage.password(for: key) == "fourth")
   }
@@ -59,13 +50,13 @@ import Testing
     }
     try storage.setPassword("s3cret", for: other)
     try storage.setPassword("s3cret", for: key, mode: .add)
-    #expect(code { () throws(SecureStorageError) in try save("new") } == .userCanceled)
+    expectError(.userCanceled) { try save("new") }
   }
 
   @Test func `a call that fails after its completion has taken effect`() throws {
     try save("old")
     storage.failAfterCompletion(.save, with: .connectionLost)
-    #expect(code { () throws(SecureStorageError) in try save("new") } == .connectionLost)
+    expectError(.connectionLost) { try save("new") }
     #expect(try storage.password(for: key) == "new")
   }
 

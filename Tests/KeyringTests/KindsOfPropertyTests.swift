@@ -21,7 +21,6 @@ import Testing
     @SecureValue("session") var session: Session?
     @SecureValue("key") var key: [UInt8]?
     @SecureValue("blob") var blob: Data?
-    @Password("session") var text: String?
     @Password("token", accessGroup: "org.example.suite") var shared: String?
     @Password("token") var own: String?
     @Password("signingKey") var signingKey: Secret?
@@ -31,18 +30,11 @@ import Testing
 
   let settings = Settings()
 
-  @Test func `internet passwords with different parts are different items`() throws {
-    settings.gitPassword = "of git"
+  @Test func `the parts of an internet password make its key`() {
+    let server = InternetServer("git.example.org", port: 8443, protocol: .https)
+    #expect(settings.$webPassword.key == .internetPassword(server: server, account: "me"))
     settings.webPassword = "of the web"
-    #expect(Settings().gitPassword == "of git")
-    #expect(Settings().webPassword == "of the web")
-    #expect(
-      settings.$webPassword.key
-        == .internetPassword(
-          server: InternetServer("git.example.org", port: 8443, protocol: .https), account: "me"))
-    settings.gitPassword = nil
-    #expect(Settings().gitPassword == nil)
-    #expect(Settings().webPassword == "of the web")
+    #expect(Settings().webPassword == "of the web" && settings.gitPassword == nil)
   }
 
   @Test func `a password property can keep its secret in locked memory`() throws {
@@ -84,36 +76,6 @@ import Testing
     #expect(stored == Secret(bytes: [0, 0xFF, 1]))
     settings.session = nil
     #expect(Settings().session == nil)
-  }
-
-  @Test func `a value and a password of one name are two items`() {
-    settings.session = Session(token: "s3cret", scopes: [])
-    settings.text = "text"
-    #expect(settings.session?.token == "s3cret")
-    #expect(settings.text == "text")
-  }
-
-  @Test func `a value of another type is a failure and stays`() {
-    struct Old {
-      @SecureValue("session") var session: [String]?
-    }
-    Old().session = ["old"]
-    #expect(settings.session == nil)
-    #expect(settings.$session.failure?.code == .undecodable)
-    #expect(Old().session == ["old"])
-  }
-
-  @Test func `a value that cannot be encoded is a failure and leaves the old one`() {
-    struct Numbers {
-      @SecureValue("number") var number: Double?
-    }
-    let numbers = Numbers()
-    withSecureStorage(InMemoryStorage(), failureHandler: ignore) {
-      numbers.number = 1
-      numbers.number = .infinity
-      #expect(numbers.$number.failure?.argument == "value")
-      #expect(numbers.number == 1)
-    }
   }
 
   @Test func `generic code stores bytes as bytes`() throws {

@@ -24,53 +24,6 @@ import Testing
 
   @Test(
     arguments: [
-      (["0 1 write a", "2 3 read a", "4 5 write b", "6 7 read b"], "b"),
-      (["0 1 addition a", "2 3 change b", "4 5 removal", "6 7 read", "8 9 addition c"], "c"),
-      // Operations that overlap have any order.
-      (["0 10 write a", "1 9 write b", "2 3 read a", "4 5 read b"], "b"),
-      (["0 1 write a", "2 9 write b", "3 4 read a", "5 6 read b"], "b"),
-      (["0 1 write a", "2 9 removal", "3 4 read a", "5 6 read"], nil),
-      (["0 9 addition a", "1 8 addition b", "2 7 removal"], "a"),
-      // Nobody knows whether a write without an end was done, or when.
-      (["0 1 write a", "2 never write b", "3 4 read a"], "a"),
-      (["0 1 write a", "2 never write b", "3 4 read a", "5 6 read b"], "b"),
-      (["0 1 write a", "2 never removal", "3 4 read a", "5 6 addition b"], "b"),
-      (["0 never write a", "1 never removal", "2 3 refusal b"], nil),
-      (["0 1 read", "2 3 write a", "4 5 refusal b"], "a"),
-    ] as [([String], String?)])
-  func `an order explains the operations`(history: [String], last: String?) throws {
-    #expect(try violations(history, last: last).isEmpty)
-  }
-
-  @Test(
-    arguments: [
-      // A lost write
-      (["0 1 write a"], nil), (["0 1 write a", "2 3 write b"], "a"),
-      // An old value, a value that comes too early, and one that was never written
-      (["0 1 write a", "2 3 write b", "4 5 read a"], "b"), (["0 1 read a", "2 3 write a"], "a"),
-      (["0 1 write a", "2 3 read b"], "a"), (["0 1 write a", "2 3 refusal b", "4 5 read b"], "a"),
-      // The old value after the new one, while the write of the new one goes on
-      (["0 1 write a", "2 9 write b", "3 4 read b", "5 6 read a"], "b"),
-      (["0 9 write a", "0 9 write b", "1 2 read a", "3 4 read b", "5 6 read a"], "b"),
-      (["0 1 write a", "2 never write b", "3 4 read b", "5 6 read a"], "a"),
-      // A value that comes back
-      (["0 1 write a", "2 9 removal", "3 4 read", "5 6 read a"], "a"),
-      (["0 1 write a", "4 20 write b", "2 10 read b", "30 31 read a"], "a"),
-      // An item that is missing for a while, and one that vanishes
-      (["0 1 write a", "2 9 write b", "3 4 read"], "b"),
-      (["0 1 write a", "2 never write b", "3 4 read b", "5 6 read"], nil),
-      (["0 1 write a", "2 20 removal", "3 4 read", "5 6 write b", "7 8 read"], nil),
-      // An operation that didn't find what it needs
-      (["0 1 write a", "2 3 addition b"], "b"), (["0 5 addition a", "1 6 addition b"], "b"),
-      (["0 1 change a"], "a"), (["0 1 write a", "2 5 removal", "3 6 removal"], nil),
-      (["0 1 refusal a"], nil), (["0 1 write a", "2 3 removal", "4 5 refusal b"], nil),
-    ] as [([String], String?)])
-  func `no order explains the operations`(history: [String], last: String?) throws {
-    #expect(try !violations(history, last: last).isEmpty)
-  }
-
-  @Test(
-    arguments: [
       (["0 1 write a", "2 9 refusal b", "3 4 read b", "5 6 read a"], "a", .lateRefusals),
       (["0 5 addition a", "1 6 addition b", "2 7 change c"], "c", .lateRefusals),
       (["0 1 write a", "2 9 write b", "3 4 read", "5 6 read b"], "b", .missedItems),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Foundation
 import Keyring
 import KeyringStorage
 import TestPrograms

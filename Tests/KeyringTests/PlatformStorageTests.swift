@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyringStorage
+import TestPrograms
 import Testing
 
 @testable import Keyring
@@ -10,10 +11,9 @@ struct PlatformStorageTests {
   func `a missing default storage says what to add`(hasKeychain: Bool) throws {
     let storage = FirstAvailableStorage(
       [PlatformStorage.missing("A storage", hasKeychain: hasKeychain)], remembering: .nowhere)
-    let error = #expect(throws: SecureStorageError.self) {
+    let error = expectError(.noStorage) {
       try storage.password(for: .password(service: "service", account: "account"))
     }
-    #expect(error?.code == .noStorage)
     let text = "\(error?.message ?? "") \(error?.recoverySuggestion ?? "")"
     #expect(text.contains("KeyringApple") == hasKeychain, "\(text)")
     #expect(text.contains("AppleKeychainStorage()") == hasKeychain, "\(text)")

@@ -50,15 +50,6 @@ import Testing
     #expect(try token.read() == nil)
   }
 
-  @Test func `different properties are different items`() {
-    settings.authToken = "token"
-    settings.shared = "shared"
-    settings.account = Credential(login: "ada", password: "pa55")
-    settings.authToken = nil
-    #expect(settings.shared == "shared")
-    #expect(settings.account?.password == "pa55")
-  }
-
   @Test func `the service and the name of the property make the key`() {
     #expect(
       settings.$shared.key == .password(service: "another service", account: "shared"))

@@ -94,8 +94,9 @@ import Testing
     final class Lazy { lazy var account = Account() }
     let lazy = Lazy()
     for value in ["nothing", Hiding(), lazy, [Account]()] as [Any] {
-      let error = #expect(throws: SecureStorageError.self) { try SecureProperties(of: value) }
-      #expect(error?.code == .invalidArgument && error?.argument == "settings")
+      let error = expectError(.invalidArgument, argument: "settings") {
+        try SecureProperties(of: value)
+      }
       #expect(error?.message.contains("\(type(of: value))") == true)
       #expect(error?.recoverySuggestion?.contains("SecurePropertyList") == true)
     }

@@ -241,13 +241,6 @@ import Testing
     #expect(follower.reads < 10)
   }
 
-  @Test(.secureStorage()) func `the readers of all properties are notified of each`() async throws {
-    let all = Tracked { try? SecureProperties(of: settings).readAll() }
-    #expect(all.first != nil)
-    settings.server = "s3cret"
-    #expect(await all.wasTold())
-  }
-
   @Test func `the same key in other storages is another item`() async {
     let (tracked, explicit) = withSecureStorage(memory) {
       (Tracked { settings.authToken }, Tracked { Settings().server })
@@ -263,15 +256,6 @@ import Testing
       Source(in: SilentMemory()).authToken = "there, as far as anyone can tell"
       #expect(await silent.wasTold())
     }
-  }
-
-  @Test func `storages that report nothing are told apart by their type`() async {
-    let storage = SilentMemory()
-    let one = Password<String?>("authToken", service: "tracked", storage: storage)
-    let other = Password<String?>("authToken", service: "tracked", storage: storage)
-    let tracked = Tracked { one.wrappedValue }
-    other.wrappedValue = "new"
-    #expect(await tracked.wasTold())
   }
 
   // MARK: - Failures

@@ -13,7 +13,25 @@ package final class EventLog: Sendable {
   private let seen = Mutex(0)
   private let arrival = DispatchSemaphore(value: 0)
 
+  private let subscription = Mutex<StorageSubscription?>(nil)
+
   package init() {}
+
+  /// Observes a storage until the log is released.
+  package convenience init(of storage: some ObservableStorage, _ query: ItemQuery? = nil) throws {
+    self.init()
+    keep(try storage.observe(query) { [weak self] in self?.append($0) })
+  }
+
+  /// Observes a storage until the log is released.
+  package convenience init(
+    of storage: some ObservableStorage, _ query: ItemQuery? = nil
+  ) async throws {
+    self.init()
+    keep(try await storage.observeWithoutBlocking(query) { [weak self] in self?.append($0) })
+  }
+
+  private func keep(_ new: StorageSubscription) { subscription.withLock { $0 = new } }
 
   /// The observer.
   package var append: @Sendable (StorageEvent) -> Void {

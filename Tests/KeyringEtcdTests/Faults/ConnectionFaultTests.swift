@@ -32,7 +32,7 @@ import Testing
     // The observation that the cache begins has used up the time.
     let patient = cluster.storage(endpoints: ["https://127.0.0.1:1"], timeout: .seconds(5))
     let start = ContinuousClock.now
-    await expect(.noProvider) { _ = try await patient.cached().password(for: key) }
+    await expect(.noProvider) { try await patient.cached().password(for: key) }
     #expect(ContinuousClock.now - start < .seconds(9))
   }
 
@@ -58,12 +58,6 @@ import Testing
     node.suspend()
     #expect(await failure(within: .seconds(2))?.hasDoubt == true)
     node.suspend(false)
-  }
-
-  @Test func `a deadline ends the wait for the rest of a reply`() async throws {
-    // The rest never comes.
-    let failure = try await failure(of: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")
-    #expect(failure?.cause.name == "timedOut")
   }
 
   @Test func `a proxy that holds back the lines of a watch isn't waited for`() async throws {
@@ -101,20 +95,6 @@ import Testing
     }
   }
 
-  @Test func `a proxy whose node is down isn't a gateway that is off`() async throws {
-    let failure = try await failure(
-      of: "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 5\r\n\r\n<p></", within: .seconds(20))
-    #expect(failure?.cause.name == "lost")
-    #expect(failure?.hasDoubt == true)
-  }
-
-  @Test func `a proxy that refuses a large request is understood`() async throws {
-    let failure = try await failure(
-      of: "HTTP/1.1 413 Payload Too Large\r\nContent-Length: 5\r\n\r\n<p></", within: .seconds(20))
-    #expect(failure?.refusal?.isTooLarge == true)
-    #expect(failure?.hasDoubt == false)
-  }
-
   /// A proxy may send the request back, with the password.
   @Test(arguments: [
     "400 Bad Request", "401 Unauthorized", "403 Forbidden", "502 Bad Gateway",
@@ -136,9 +116,24 @@ import Testing
     }
   }
 
-  @Test func `a node that is silent for a long time is late, not lost`() async throws {
-    let failure = try await failure(of: "", within: .seconds(6))
-    #expect(failure?.cause.name == "timedOut")
+  /// The first two answers aren't complete, and the others are a proxy's.
+  @Test(
+    arguments: [
+      ("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", .seconds(1), "timedOut", nil),
+      ("", .seconds(6), "timedOut", nil),
+      ("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 5\r\n\r\n<p></", .seconds(20), "lost", true),
+      (
+        "HTTP/1.1 413 Payload Too Large\r\nContent-Length: 5\r\n\r\n<p></", .seconds(20),
+        "refused", false
+      ),
+    ] as [(String, Duration, Substring, Bool?)])
+  func `an answer that isn't a node's is understood`(
+    reply: String, time: Duration, cause: Substring, hasDoubt: Bool?
+  ) async throws {
+    let failure = try await failure(of: reply, within: time)
+    #expect(failure?.cause.name == cause)
+    #expect(hasDoubt == nil || failure?.hasDoubt == hasDoubt)
+    #expect(failure?.refusal?.isTooLarge == (cause == "refused" ? true : nil))
   }
 
   /// Returns the failure of a request that a server answers with some bytes, and then with no more.
@@ -186,8 +181,7 @@ import Testing
     await withTaskGroup { group in
       for _ in 0..<2 * ProcessInfo.processInfo.activeProcessorCount {
         group.addTask {
-          let error = #expect(throws: SecureStorageError.self) { try storage.password(for: key) }
-          #expect(error?.code == .timedOut)
+          expectError(.timedOut) { try storage.password(for: key) }
         }
       }
     }
@@ -196,7 +190,7 @@ import Testing
   }
 
   @Test func `a certificate that isn't trusted leaves no doubt`() async throws {
-    let tls = EtcdTLS(authorities: cluster.path("stranger.pem"))
+    let tls = cluster.tls("stranger", nil)
     let endpoint = try #require(EtcdEndpoint(cluster.nodes[0].endpoint))
     let transport = HTTPTransport(try tls.configuration())
     let failure = await #expect(throws: EtcdFailure.self) {
@@ -354,20 +348,37 @@ import Testing
     }
   }
 
-  @Test func `the cluster's certificate is of another authority`() async throws {
-    let tls = EtcdTLS(
-      authorities: cluster.path("stranger.pem"), certificate: cluster.path("client.pem"),
-      privateKey: cluster.path("client.key"))
-    let error = await expect(.accessDenied, within: .atOnce) {
-      try await read(cluster.storage(tls: tls))
-    }
+  /// The names of the authorities and of this program's certificate, and what a diagnosis finds.
+  ///
+  /// A connection that is reset may lose the reason of the node.
+  @Test(
+    arguments: [
+      ("stranger", "client", ["an authority in @stranger.pem."]),
+      ("authority", nil, ["It asks for a certificate of this program."]),
+      (
+        "authority", "expired",
+        [
+          "The certificate of this program in @expired.pem expired on 20",
+          "It refuses the certificate of this program.",
+        ]
+      ),
+    ] as [(String, String?, [String])])
+  func `a certificate that isn't accepted is named`(
+    authorities: String, certificate: String?, findings: [String]
+  ) async throws {
+    let storage = cluster.storage(tls: cluster.tls(authorities, certificate))
+    let error = await expect(.accessDenied, within: .atOnce) { try await read(storage) }
     #expect(error?.message.contains("certificate") == true)
-    try await expectFinding("an authority in \(tls.authorities).", in: cluster.storage(tls: tls))
+    for finding in findings {
+      try await expectFinding(
+        finding.replacing("@", with: cluster.directory.path + "/"), in: storage,
+        attempts: finding.hasPrefix("It ") ? 5 : 1)
+    }
   }
 
   @Test func `the authority of the cluster's certificate has expired`() async throws {
     // All certificates in the file have expired.
-    let tls = EtcdTLS(authorities: cluster.path("expired.pem"))
+    let tls = cluster.tls("expired", nil)
     try await expectFinding(
       "The authority in \(tls.authorities) expired on 20", in: cluster.storage(tls: tls))
   }
@@ -375,7 +386,7 @@ import Testing
   @Test func `the cluster's certificate is for another address`() async throws {
     // The certificate names no address.
     let (server, port) = try server(presenting: "stranger")
-    let tls = EtcdTLS(authorities: cluster.path("stranger.pem"))
+    let tls = cluster.tls("stranger", nil)
     let storage = cluster.storage(endpoints: ["https://127.0.0.1:\(port)"], tls: tls)
     try await expectFinding("Its certificate isn't for this address.", in: storage)
     try server.end()
@@ -390,42 +401,15 @@ import Testing
     try await expectFinding("Its certificate isn't valid now", in: storage)
   }
 
-  @Test func `the cluster asks for a certificate`() async throws {
-    let tls = EtcdTLS(authorities: cluster.path("authority.pem"))
-    let error = await expect(.accessDenied, within: .atOnce) {
-      try await read(cluster.storage(tls: tls))
-    }
-    #expect(error?.message.contains("certificate") == true)
-    // A connection that is reset may lose the reason.
-    try await expectFinding(
-      "It asks for a certificate of this program.", in: cluster.storage(tls: tls), attempts: 5)
-  }
-
-  @Test func `the certificate of this program has expired`() async throws {
-    let tls = EtcdTLS(
-      authorities: cluster.path("authority.pem"), certificate: cluster.path("expired.pem"),
-      privateKey: cluster.path("expired.key"))
-    let error = await expect(.accessDenied, within: .atOnce) {
-      try await read(cluster.storage(tls: tls))
-    }
-    #expect(error?.message.contains("certificate") == true)
-    let path = cluster.path("expired.pem")
-    try await expectFinding(
-      "The certificate of this program in \(path) expired on 20", in: cluster.storage(tls: tls))
-    // A connection that is reset may lose the reason.
-    try await expectFinding(
-      "It refuses the certificate of this program.", in: cluster.storage(tls: tls), attempts: 5)
-  }
-
   @Test func `the certificate of this program isn't valid yet`() async throws {
     let text = try #require(CertificateFault.ofProgram(cluster.tls, at: .distantPast)).text
     #expect(text.contains("isn't valid until 20"))
     #expect(CertificateFault.ofProgram(cluster.tls) == nil)
-    #expect(CertificateFault.ofProgram(EtcdTLS(authorities: cluster.path("node.pem"))) == nil)
+    #expect(CertificateFault.ofProgram(cluster.tls("node", nil)) == nil)
   }
 
   @Test func `a file of certificates is missing`() async throws {
-    let tls = EtcdTLS(authorities: cluster.path("missing.pem"))
+    let tls = cluster.tls("missing", nil)
     let error = await expect(.invalidArgument) { try await read(cluster.storage(tls: tls)) }
     #expect(error?.argument == "tls")
     #expect(error?.underlying?.code == Int(ENOENT))
@@ -441,10 +425,7 @@ import Testing
 
   @Test func `a node that refuses a write has not made it`() async throws {
     let cluster = try Cluster(count: 1)
-    let tls = EtcdTLS(
-      authorities: cluster.path("authority.pem"), certificate: cluster.path("named.pem"),
-      privateKey: cluster.path("named.key"))
-    let storage = cluster.storage(tls: tls)
+    let storage = cluster.storage(tls: cluster.tls("authority", "named"))
     try await storage.createNamespace()
     try await storage.setPassword("first", for: key)
     // From now on, the gateway refuses the name in the certificate.

@@ -19,8 +19,7 @@ import Testing
     let firewall = try ForgetfulFirewall(try cluster.transport(), to: cluster.nodes[0])
     defer { firewall.end() }
     let storage = cluster.storage(like: other, firewall)
-    let events = EventLog()
-    let subscription = try await storage.observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: storage)
     try await other.setPassword("second", for: key)
     events.wait(for: .changed(.replaced(key)))
 
@@ -35,7 +34,6 @@ import Testing
     try await other.setPassword("fourth", for: key)
     events.wait(for: .changed(.replaced(key)))
     #expect(try await storage.password(for: key) == "fourth")
-    subscription.cancel()
   }
 }
 #endif

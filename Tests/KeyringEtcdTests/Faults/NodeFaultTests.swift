@@ -14,12 +14,6 @@ import Testing
 ///
 /// The storage is that of a service, whose user may use its own items only.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct NodeFaultTests {
-  enum NodeFault: CaseIterable {
-    case leaderKilled, leaderFrozen, leaderCutOff, followerKilled, followerFrozen, followerCutOff
-
-    var isOfLeader: Bool { [.leaderKilled, .leaderFrozen, .leaderCutOff].contains(self) }
-  }
-
   private let cluster: Cluster
   private let storage: EtcdStorage
   private let events = EventLog()
@@ -34,8 +28,8 @@ import Testing
     subscription = try await storage.observeWithoutBlocking(nil, events.append)
   }
 
-  @Test(arguments: NodeFault.allCases)
-  func `one node of three may fail`(fault: NodeFault) async throws {
+  @Test(arguments: Cluster.Fault.allCases, [true, false])
+  func `one node of three may fail`(fault: Cluster.Fault, isOfLeader: Bool) async throws {
     // Each node has a watch, so the one that fails has one.
     let logs = cluster.nodes.map { _ in EventLog() }
     var subscriptions: [StorageSubscription] = []
@@ -45,14 +39,9 @@ import Testing
     try await storage.setPassword("watched", for: key)
     for log in logs { log.wait(for: .changed(.replaced(key))) }
     let leader = try await cluster.leader()
-    let index = try #require(
-      cluster.nodes.firstIndex { ($0 === leader) == fault.isOfLeader })
+    let index = try #require(cluster.nodes.firstIndex { ($0 === leader) == isOfLeader })
     let node = cluster.nodes[index]
-    switch fault {
-    case .leaderKilled, .followerKilled: node.kill()
-    case .leaderFrozen, .followerFrozen: node.suspend()
-    case .leaderCutOff, .followerCutOff: try node.isolate()
-    }
+    try fault.begin(node)
     // One node may have a second for its answer, and the election may take two more.
     try await expecting(within: .seconds(3)) {
       try await storage.save(SecureItem(key: key, secret: Secret("second")), mode: .update)
@@ -64,25 +53,21 @@ import Testing
       for log in logs { log.wait(for: .changed(.replaced(key))) }
     }
     switch fault {
-    case .leaderKilled, .followerKilled:
+    case .killed:
       try await expectFinding("It can't be reached.", in: storage)
-    case .leaderFrozen, .followerFrozen:
+    case .frozen:
       try await expectFinding("It doesn't answer.", "It can't be reached.", in: storage)
-    case .leaderCutOff, .followerCutOff:
+    case .cutOff:
       // The node needs a moment to find out.
       while try await !"\(storage.diagnose(writing: false))".contains("no leader") {}
     }
-    if fault == .leaderCutOff {
+    if fault == .cutOff, isOfLeader {
       // Without the others, the node finds out that it doesn't lead them any more.
       while try await cluster.isLeader(node) {}
     }
 
     // The node comes back, and nothing was lost.
-    switch fault {
-    case .leaderKilled, .followerKilled: try Cluster.start([node])
-    case .leaderFrozen, .followerFrozen: node.suspend(false)
-    case .leaderCutOff, .followerCutOff: try node.isolate(false)
-    }
+    try fault.end(node)
     try await storage.setPassword("third", for: key)
     for log in logs { log.wait(for: .changed(.replaced(key))) }
     #expect(try await storage.password(for: key) == "third")
@@ -98,7 +83,7 @@ import Testing
     cluster.nodes[0].kill()
     cluster.nodes[1].kill()
     let read = await expect(.connectionLost, within: .seconds(4)) {
-      _ = try await hasty.password(for: key)
+      try await hasty.password(for: key)
     }
     #expect(read?.message.hasPrefix("The cluster has no leader") == true)
     let write = await expect(.connectionLost, within: .seconds(4)) {
@@ -129,26 +114,13 @@ import Testing
     }
     #expect(write?.message == "No node of the cluster reported whether the change was made.")
     // After five seconds, the handshakes with the other nodes end.
-    let read = await expect(.timedOut, within: .seconds(8)) {
-      _ = try await reader.password(for: key)
-    }
+    let read = await expect(.timedOut, within: .seconds(8)) { try await reader.password(for: key) }
     #expect(read?.message == "No node of the cluster answered in time.")
     for node in cluster.nodes { node.suspend(false) }
     events.wait(for: .resumed)
     let value = try await writer.password(for: key)
     #expect(["second", "third"].contains(value))
     #expect(try await reader.password(for: key) == value)
-  }
-
-  @Test func `a cluster may be restarted`() async throws {
-    for node in cluster.nodes { node.kill() }
-    await expecting(within: .seconds(7)) { events.wait(for: .interrupted) }
-    try Cluster.start(cluster.nodes)
-    events.wait(for: .resumed)
-    #expect(try await storage.password(for: key) == "first")
-    try await cluster.storage(like: storage).setPassword("second", for: key)
-    events.wait(for: .changed(.replaced(key)))
-    #expect(try await storage.password(for: key) == "second")
   }
 
   enum MissedChange: CaseIterable {
@@ -165,10 +137,8 @@ import Testing
     let isRemoval = change != .replacement
     let others = (0..<120).map { ItemKey.password(service: "service", account: "\($0)") }
     for key in others { try await storage.setPassword("first", for: key) }
-    let transport = FaultyTransport(try cluster.transport())
-    let follower = cluster.storage(like: storage, transport)
-    let events = EventLog()
-    let subscription = try await follower.observeWithoutBlocking(nil, events.append)
+    let (follower, transport) = try cluster.faultyStorage(like: storage)
+    let events = try await EventLog(of: follower)
     let wholeList = transport.bytes.load(ordering: .relaxed)
     for node in cluster.nodes { node.suspend() }
     events.wait(for: .interrupted)
@@ -183,35 +153,6 @@ import Testing
     // The change alone doesn't tell what was removed.
     let read = transport.bytes.load(ordering: .relaxed) - wholeList
     #expect((read < wholeList / 2) == !isRemoval, "\(read) bytes of \(wholeList)")
-    subscription.cancel()
-  }
-
-  @Test func `a cluster that was restored from a backup has the items of the backup`() async throws
-  {
-    let cluster = try Cluster(count: 1)
-    let storage = try await cluster.newStorage()
-    let keys = (0..<20).map { ItemKey.password(service: "service", account: "\($0)") }
-    for key in keys { try await storage.setPassword("first", for: key) }
-    let events = EventLog()
-    let cached = cluster.storage(storage.fleet.settings.namespace).cached()
-    let subscription = try await cached.observeWithoutBlocking(nil, events.append)
-    let snapshot = try cluster.saveSnapshot("backup")
-    // Its revision in the backup is older than those of the newest items.
-    try await storage.setPassword("lost", for: keys[0])
-    #expect(await waitUntil { events.changes.contains(.replaced(keys[0])) })
-    #expect(try await cached.password(for: keys[0]) == "lost")
-
-    cluster.nodes[0].kill()
-    events.wait(for: .interrupted)
-    try cluster.nodes[0].restore(snapshot)
-    try Cluster.start(cluster.nodes)
-    events.wait(for: .resumed)
-    #expect(events.changes.filter { $0 == .replaced(keys[0]) }.count == 2)
-    #expect(try await cached.password(for: keys[0]) == "first")
-    try await storage.setPassword("second", for: keys[0])
-    #expect(await waitUntil { events.changes.filter { $0 == .replaced(keys[0]) }.count == 3 })
-    #expect(try await cached.password(for: keys[0]) == "second")
-    subscription.cancel()
   }
 
   @Test func `a watch whose revision was compacted reports what has changed`() async throws {
@@ -230,8 +171,7 @@ import Testing
   }
 
   @Test func `a watch that begins with a compacted removal reports it`() async throws {
-    let transport = FaultyTransport(try cluster.transport())
-    let follower = cluster.storage(like: storage, transport)
+    let (follower, transport) = try cluster.faultyStorage(like: storage)
     let hasRemoved = Atomic(false)
     transport.beforeWatch.withLock { closure in
       closure = {
@@ -240,10 +180,8 @@ import Testing
         try? await compact()
       }
     }
-    let events = EventLog()
-    let subscription = try await follower.observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: follower)
     #expect(await waitUntil { events.changes.contains(.removed(key)) })
-    subscription.cancel()
   }
 
   @Test(arguments: [false, true])
@@ -251,8 +189,7 @@ import Testing
     try await storage.remove(key)
     let keys = (0..<101).map { ItemKey.password(service: "service", account: "\($0)") }
     for key in keys { try await storage.setPassword("first", for: key) }
-    let transport = FaultyTransport(try cluster.transport())
-    let reader = cluster.storage(like: storage, transport)
+    let (reader, transport) = try cluster.faultyStorage(like: storage)
     #expect(try await reader.password(for: keys[0]) == "first")
     let reads = transport.count(of: "/v3/kv/txn")
     var items: Task<[String?], any Error>?

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd && os(Linux)
-import Foundation
 import Keyring
 import KeyringRuntime
 import KeyringStorage
@@ -57,9 +56,7 @@ import Testing
     for key in [key] + others { try await writer.setPassword("first", for: key) }
     let reader = cluster.storage(like: writer)
     let cached = cluster.storage(like: writer).cached()
-    let events = EventLog()
-    let subscription = try await cluster.storage(like: writer)
-      .observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: cluster.storage(like: writer))
     let snapshot = try cluster.saveSnapshot("backup")
     let later = ItemKey.password(service: "mail", account: "later")
     for key in [key, later] { try await writer.setPassword("lost", for: key) }
@@ -108,7 +105,6 @@ import Testing
     #expect(await waitUntil { events.changes.filter { $0 == .replaced(key) }.count == 3 })
     #expect(try await cached.password(for: key) == "third")
     #expect(try await reader.password(for: others[0]) == "second")
-    subscription.cancel()
   }
 
   @Test func `what a program knows of the lost history isn't taken for the new one`() async throws {
@@ -158,19 +154,19 @@ import Testing
     // Each program begins with any of the nodes.
     for _ in 0..<8 {
       let error = await expect(.invalidArgument, within: .seconds(2)) {
-        _ = try await program().password(for: key)
+        try await program().password(for: key)
       }
       #expect(error?.argument == "endpoints")
       for address in addresses { #expect(error?.recoverySuggestion?.contains(address) == true) }
       await expect(.invalidArgument) { try await program().setPassword("lost", for: key) }
     }
-    await expect(.invalidArgument) { _ = try await program().cached().password(for: key) }
+    await expect(.invalidArgument) { try await program().cached().password(for: key) }
     #expect(try await program().diagnose(writing: false).failure?.code == .invalidArgument)
     // A program that runs notices it when it asks the other node.
     transport.fail(.requestLost)
     let write = await expect(.connectionLost) { try await running.setPassword("lost", for: key) }
     #expect(write?.underlying?.text.contains(addresses[1]) == true)
-    await expect(.invalidArgument) { _ = try await running.password(for: key) }
+    await expect(.invalidArgument) { try await running.password(for: key) }
     #expect(try await storage.password(for: key) == "new")
     // One of them alone is a cluster that was restored.
     cluster.nodes[0].kill()

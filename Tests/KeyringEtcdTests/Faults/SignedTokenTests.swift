@@ -23,8 +23,7 @@ import Testing
   @Test(arguments: TokenEnd.allCases)
   func `a storage whose token has ended goes on with a new one`(end: TokenEnd) async throws {
     let (cluster, other) = try await newCluster(end)
-    let transport = FaultyTransport(try cluster.transport())
-    let storage = cluster.storage(like: other, transport)
+    let (storage, transport) = try cluster.faultyStorage(like: other)
     // Also reads the keys, and makes the lease.
     try await storage.setPassword("first", for: key)
     try await endTokens(end, of: storage, in: cluster)
@@ -50,10 +49,8 @@ import Testing
   func `a watch whose token has ended isn't interrupted`(end: TokenEnd) async throws {
     let (cluster, other) = try await newCluster(end)
     try await other.setPassword("first", for: key)
-    let transport = FaultyTransport(try cluster.transport())
-    let storage = cluster.storage(like: other, transport)
-    let events = EventLog()
-    let subscription = try await storage.observeWithoutBlocking(nil, events.append)
+    let (storage, transport) = try cluster.faultyStorage(like: other)
+    let events = try await EventLog(of: storage)
     // After this event, the cluster has accepted the token for the watch.
     try await other.setPassword("second", for: key)
     events.wait(for: .changed(.replaced(key)))
@@ -67,7 +64,6 @@ import Testing
       events.wait(for: .changed(.replaced(key)))
     }
     #expect(events.count == 3)
-    subscription.cancel()
   }
 
   /// Starts a cluster whose nodes sign the tokens, and returns it with the storage of a service.

@@ -48,20 +48,20 @@ import Testing
     try await storage.setPassword("second", for: key)
     #expect(try await operators.password(for: key) == "second")
     let error = await expect(.accessDenied, within: .atOnce) {
-      _ = try await storage.password(for: foreign)
+      try await storage.password(for: foreign)
     }
     #expect(error?.message == "The user \(name) may not do this in the cluster.")
     await expect(.accessDenied, within: .atOnce) {
       try await storage.setPassword("ours", for: foreign)
     }
     await expect(.accessDenied, within: .atOnce) {
-      _ = try await storage.items(matching: .service("web"))
+      try await storage.items(matching: .service("web"))
     }
     #expect(try await operators.password(for: foreign) == "theirs")
     // A list without a service has what the user may read.
     #expect(try await storage.items(matching: ItemQuery()).map(\.key) == [key])
     #expect(try await operators.items(matching: ItemQuery()).count == 2)
-    await expect(.accessDenied) { _ = try await storage.rotateDataKey() }
+    await expect(.accessDenied) { try await storage.rotateDataKey() }
   }
 
   @Test func `the diagnosis of a service's user succeeds`() async throws {
@@ -86,31 +86,25 @@ import Testing
   }
 
   @Test func `a service watches its own items only`() async throws {
-    let events = EventLog()
-    let subscription = try await storage.observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: storage)
     try await operators.setPassword("ours", for: foreign)
     try await operators.setPassword("second", for: key)
     events.wait(for: .changed(.replaced(key)))
     #expect(events.changes == [.replaced(key)])
-    subscription.cancel()
   }
 
   @Test func `a role that is revoked ends the watch`() async throws {
-    let events = EventLog()
-    let subscription = try await storage.observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: storage)
     try await cluster.revoke(mail, from: user)
     await expecting(within: .seconds(7)) { events.wait(for: .interrupted) }
-    await expect(.accessDenied, within: .atOnce) { _ = try await storage.password(for: key) }
-    await expect(.accessDenied, within: .atOnce) {
-      _ = try await storage.items(matching: ItemQuery())
-    }
+    await expect(.accessDenied, within: .atOnce) { try await storage.password(for: key) }
+    await expect(.accessDenied, within: .atOnce) { try await storage.items(matching: ItemQuery()) }
     try await expectFinding("The user \(name) may not do this", in: storage)
     try await cluster.call("/v3/auth/user/grant", ["user": user.name, "role": mail])
     events.wait(for: .resumed)
     try await operators.setPassword("second", for: key)
     events.wait(for: .changed(.replaced(key)))
     #expect(try await storage.password(for: key) == "second")
-    subscription.cancel()
   }
 
   enum UserChange: CaseIterable {
@@ -123,20 +117,19 @@ import Testing
   {
     let cached = storage.cached()
     #expect(try await cached.password(for: key) == "first")
-    let events = EventLog()
-    let subscription = try await cached.observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: cached)
     switch change {
     case .removal: try await cluster.remove(user)
     case .newPassword: try await cluster.changePassword(of: user, to: Secret("another password"))
     }
     await expecting(within: .seconds(7)) {
       let error = await expect(.accessDenied, within: .atOnce) {
-        _ = try await storage.password(for: key)
+        try await storage.password(for: key)
       }
       #expect(error?.message == "The cluster refuses the password of the user.")
       events.wait(for: .interrupted)
     }
-    await expect(.accessDenied, within: .atOnce) { _ = try await cached.password(for: key) }
+    await expect(.accessDenied, within: .atOnce) { try await cached.password(for: key) }
     await expect(.accessDenied, within: .atOnce) {
       try await storage.setPassword("lost", for: key)
     }
@@ -153,13 +146,11 @@ import Testing
     try await operators.setPassword("second", for: key)
     events.wait(for: .changed(.replaced(key)))
     #expect(try await cached.password(for: key) == "second")
-    subscription.cancel()
   }
 
   @Test func `a user who loses one of several roles keeps the items of the others`() async throws {
     try await cluster.grant(web, operators.permissions(for: foreign), to: user)
-    let events = EventLog()
-    let subscription = try await storage.observeWithoutBlocking(nil, events.append)
+    let events = try await EventLog(of: storage)
     // A write with a lease that both services use.
     try await storage.setPassword("ours", for: foreign)
     events.wait(for: .changed(.replaced(foreign)))
@@ -170,14 +161,12 @@ import Testing
     try await operators.setPassword("third", for: key)
     events.wait(for: .changed(.replaced(key)))
     #expect(!events.changes.contains(.removed(foreign)))
-    subscription.cancel()
   }
 
   @Test func `the items that a later role makes readable are watched`() async throws {
     let cached = storage.cached()
-    let events = EventLog()
-    let subscription = try await cached.observeWithoutBlocking(nil, events.append)
-    await expect(.accessDenied) { _ = try await cached.password(for: foreign) }
+    let events = try await EventLog(of: cached)
+    await expect(.accessDenied) { try await cached.password(for: foreign) }
     try await cluster.grant(web, operators.permissions(for: foreign), to: user)
     #expect(try await cached.password(for: foreign) == "theirs")
     events.wait(for: .changed(.created(foreign)))
@@ -186,21 +175,17 @@ import Testing
       events.wait(for: .changed(.replaced(foreign)))
       #expect(try await cached.password(for: foreign) == value)
     }
-    subscription.cancel()
   }
 
   @Test func `a watch whose token has expired isn't interrupted`() async throws {
-    let transport = FaultyTransport(try cluster.transport())
-    let service = cluster.storage(like: storage, transport)
-    let events = EventLog()
-    let subscription = try await service.observeWithoutBlocking(nil, events.append)
+    let (service, transport) = try cluster.faultyStorage(like: storage)
+    let events = try await EventLog(of: service)
     // The next request is the one that shows every five seconds that the node answers.
     let tokens = transport.count(of: "/v3/auth/authenticate")
     #expect(await waitUntil { transport.count(of: "/v3/auth/authenticate") > tokens })
     try await operators.setPassword("second", for: key)
     events.wait(for: .changed(.replaced(key)))
     #expect(events.count == 1)
-    subscription.cancel()
   }
 
   @Test func `a token that has expired is replaced`() async throws {
@@ -237,7 +222,7 @@ import Testing
     let wrong = EtcdUser(name: user.name, password: Secret("wrong"))
     let storage = cluster.storage(operators.fleet.settings.namespace, user: wrong)
     let error = await expect(.accessDenied, within: .atOnce) {
-      _ = try await storage.password(for: key)
+      try await storage.password(for: key)
     }
     #expect(error?.message == "The cluster refuses the password of the user.")
     try await expectFinding("refuses the password", in: storage)
@@ -249,7 +234,7 @@ import Testing
       endpoints: settings.endpoints, namespace: settings.namespace,
       key: .keyFile(at: cluster.path("key")), tls: cluster.tls)
     let error = await expect(.accessDenied, within: .atOnce) {
-      _ = try await storage.password(for: key)
+      try await storage.password(for: key)
     }
     #expect(error?.message == "A program without a user may not do this in the cluster.")
     #expect(error?.recoverySuggestion?.contains("argument \"user\"") == true)
@@ -257,13 +242,9 @@ import Testing
   }
 
   @Test func `a certificate with a name is refused by the gateway`() async throws {
-    let tls = EtcdTLS(
-      authorities: cluster.path("authority.pem"), certificate: cluster.path("named.pem"),
-      privateKey: cluster.path("named.key"))
-    let storage = cluster.storage(operators.fleet.settings.namespace, tls: tls, user: user)
-    let error = await expect(.noProvider, within: .atOnce) {
-      _ = try await storage.password(for: key)
-    }
+    let storage = cluster.storage(
+      operators.fleet.settings.namespace, tls: cluster.tls("authority", "named"), user: user)
+    let error = await expect(.noProvider, within: .atOnce) { try await storage.password(for: key) }
     #expect(error?.recoverySuggestion == "Use a client certificate without a common name.")
     #expect(
       try await storage.diagnose(writing: false).findings.contains {

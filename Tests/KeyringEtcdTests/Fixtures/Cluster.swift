@@ -104,6 +104,27 @@ final class Cluster: Sendable {
     }
   }
 
+  /// A fault of a node.
+  enum Fault: CaseIterable {
+    case killed, frozen, cutOff
+
+    func begin(_ node: Node) throws {
+      switch self {
+      case .killed: node.kill()
+      case .frozen: node.suspend()
+      case .cutOff: try node.isolate()
+      }
+    }
+
+    func end(_ node: Node) throws {
+      switch self {
+      case .killed: try Cluster.start([node])
+      case .frozen: node.suspend(false)
+      case .cutOff: try node.isolate(false)
+      }
+    }
+  }
+
   let directory: URL
   let nodes: [Node]
   private let network: PeerNetwork?
@@ -183,10 +204,15 @@ final class Cluster: Sendable {
 
   func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
 
-  var tls: EtcdTLS {
-    EtcdTLS(
-      authorities: path("authority.pem"), certificate: path("client.pem"),
-      privateKey: path("client.key"))
+  var tls: EtcdTLS { tls("authority", "client") }
+
+  /// Returns the settings of a program with a certificate, or without one.
+  func tls(_ authorities: String, _ certificate: String?) -> EtcdTLS {
+    let authorities = path("\(authorities).pem")
+    guard let certificate else { return EtcdTLS(authorities: authorities) }
+    return EtcdTLS(
+      authorities: authorities, certificate: path("\(certificate).pem"),
+      privateKey: path("\(certificate).key"))
   }
 
   /// Returns a storage for a namespace that doesn't have to exist.
@@ -241,6 +267,14 @@ final class Cluster: Sendable {
           endpoints: settings.endpoints, namespace: settings.namespace, tls: settings.tls,
           user: settings.user, timeout: timeout),
         .keyFile(at: path("key")), transport: transport))
+  }
+
+  /// Returns another process's storage like one, with the transport that loses its requests.
+  func faultyStorage(
+    like other: EtcdStorage, timeout: Duration = .seconds(20)
+  ) throws -> (EtcdStorage, FaultyTransport) {
+    let transport = FaultyTransport(try transport())
+    return (storage(like: other, transport, timeout: timeout), transport)
   }
 
   /// Observes the items of a storage from another process, whose watch is at a certain node.

@@ -2,6 +2,7 @@
 
 #if Etcd && os(Linux)
 import KeyringStorage
+import TestPrograms
 import Testing
 
 @testable import KeyringEtcd
@@ -10,17 +11,13 @@ import Testing
 ///
 /// The default bound is that of `Cluster.storage`.
 @discardableResult
-func expect(
+func expect<Result>(
   _ code: SecureStorageError.Code, within bound: Duration = .seconds(20),
-  sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
+  sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Result
 ) async -> SecureStorageError? {
-  let error = await expecting(within: bound, sourceLocation: sourceLocation) {
-    await #expect(throws: SecureStorageError.self, sourceLocation: sourceLocation) {
-      try await body()
-    }
+  await expecting(within: bound, sourceLocation: sourceLocation) {
+    await expectError(code, sourceLocation: sourceLocation, body)
   }
-  #expect(error?.code == code, sourceLocation: sourceLocation)
-  return error
 }
 
 /// Runs a closure, and expects that it ends within a bound.

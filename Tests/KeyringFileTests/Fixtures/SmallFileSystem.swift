@@ -2,12 +2,13 @@
 
 #if EncryptedFile && os(Linux)
 import Foundation
+import TestPrograms
 
 /// A file system in memory with little room, which is mounted until its release.
 final class SmallFileSystem: Sendable {
   /// The result of an attempt to mount a file system in this process.
   static let canBeMounted: Bool = {
-    guard let directory = try? TemporaryDirectory() else { return false }
+    let directory = TemporaryDirectory()
     // The file system is unmounted before the directory is removed.
     return withExtendedLifetime(directory) {
       (try? SmallFileSystem(at: directory.path("tried"), kibibytes: 4)) != nil
@@ -52,7 +53,7 @@ extension TemporaryDirectory {
     if geteuid() != 0 { return try body() }
     let nobody: uid_t = 65534
     for name in try names() { chown(path(name), nobody, getgid()) }
-    chown(url.path, nobody, getgid())
+    chown(path, nobody, getgid())
     _ = setfsuid(nobody)
     defer { _ = setfsuid(0) }
     return try body()

@@ -8,7 +8,7 @@ import Testing
 
 /// Secrets that are files in a directory.
 @Suite struct CredentialsDirectoryStorageTests {
-  private let directory = TemporarySecrets()
+  private let directory = TemporaryDirectory()
   private let service = "org.example.app"
 
   private var storage: CredentialsDirectoryStorage {
@@ -38,22 +38,16 @@ import Testing
     #expect(try storage.password(for: self.password("token")) == password)
   }
 
-  private func link(_ name: String, _ target: String) throws {
-    try #require(symlink(target, "\(directory.path)/\(name)") == 0)
-  }
-
   @Test func `a link in a circle is an error and is named, and the rest is listed`() throws {
-    try link("token", "token")
+    try directory.link("token", to: "token")
     // Otherwise, an app would go on to another storage.
     #expect(storage.diagnose(writing: false).failure == nil)
     try directory.write("s3cret", "other")
-    try link("one", "two")
-    try link("two", "one")
+    try directory.link("one", to: "two")
+    try directory.link("two", to: "one")
     for name in ["token", "one"] {
-      let error = #expect(throws: SecureStorageError.self) {
-        try storage.password(for: password(name))
-      }
-      #expect(error?.code == .other && error?.message.contains("/\(name) can't be read") == true)
+      let error = expectError(.other) { try storage.password(for: password(name)) }
+      #expect(error?.message.contains("/\(name) can't be read") == true)
       #expect(error?.message.contains("a link leads in a circle") == true)
     }
     let found = try storage.items(matching: .service(service, details: .secret))
@@ -85,18 +79,17 @@ import Testing
     [("hop", "../OUTSIDE"), ("token", "hop/shadow")],
   ])
   func `no link leads out of the directory`(links: [(name: String, target: String)]) throws {
-    let outside = TemporarySecrets()
+    let outside = TemporaryDirectory()
     try outside.write("of another user", "shadow")
     let outsideName = (outside.path as NSString).lastPathComponent
     func target(_ text: String) -> String {
       text.replacing("OUTSIDE", with: outsideName).replacing("DIRECTORY", with: directory.path)
     }
-    try FileManager.default.createDirectory(
-      atPath: directory.path + "/inner", withIntermediateDirectories: false)
-    try link("inner/out", target("../../OUTSIDE/shadow"))
-    try link("inner/absolute", "/etc/passwd")
+    try directory.makeDirectory("inner")
+    try directory.link("inner/out", to: target("../../OUTSIDE/shadow"))
+    try directory.link("inner/absolute", to: "/etc/passwd")
     try directory.write("s3cret", "plain")
-    for (name, path) in links { try link(name, target(path)) }
+    for (name, path) in links { try directory.link(name, to: target(path)) }
     let name = links.contains { $0.name == "token" } ? "token" : "passwd"
     let error = #expect(throws: SecureStorageError.self) {
       try storage.password(for: password(name))
@@ -118,18 +111,17 @@ import Testing
 
   /// As by sops-nix and agenix, which replace a link to the directory.
   @Test func `links within the directory are followed, also by another name of it`() throws {
-    let other = TemporarySecrets()
-    try FileManager.default.createDirectory(
-      atPath: directory.path + "/inner", withIntermediateDirectories: false)
+    let other = TemporaryDirectory()
+    try directory.makeDirectory("inner")
     try directory.write("s3cret", "inner/secret")
     let alias = other.path + "/secrets"
-    try #require(symlink(directory.path, alias) == 0)
+    try other.link("secrets", to: directory.path)
     let targets = [
       "inner/secret", "./inner/../inner/secret", "\(directory.path)/inner/secret",
       "\(alias)/inner/secret",
       "\(directory.path)/../\((directory.path as NSString).lastPathComponent)/inner/secret", "0",
     ]
-    for (number, target) in targets.enumerated() { try link("\(number)", target) }
+    for (number, target) in targets.enumerated() { try directory.link("\(number)", to: target) }
     for path in [directory.path, alias, alias + "/"] {
       let storage = CredentialsDirectoryStorage(service: service, directory: path)
       for (number, target) in targets.enumerated() {
@@ -138,9 +130,9 @@ import Testing
       #expect(try storage.items(matching: .service(service)).count == targets.count)
     }
     // The version may be a link with an absolute path, too.
-    try link("..data", "\(alias)/inner")
-    try link("versioned", "..data/secret")
-    try link("inner/moved", "../inner/secret")
+    try directory.link("..data", to: "\(alias)/inner")
+    try directory.link("versioned", to: "..data/secret")
+    try directory.link("inner/moved", to: "../inner/secret")
     for name in ["versioned", "secret", "moved", "0", "3"] {
       #expect(try storage.password(for: password(name)) == "s3cret", "\(name)")
     }
@@ -152,8 +144,7 @@ import Testing
     try directory.write(#"{"login": "ada", "password": "pa55"}"#, "two")
     try directory.write("not listed", ".hidden")
     try directory.write("not listed", "no:credential")
-    try FileManager.default.createDirectory(
-      atPath: directory.path + "/directory", withIntermediateDirectories: false)
+    try directory.makeDirectory("directory")
     let scope = storage.service(service)
     #expect(Set(try scope.names()) == ["one", "two"])
     #expect(Set(try scope.names(of: .value)) == ["one", "two"])
@@ -172,8 +163,7 @@ import Testing
 
   /// Kubernetes mounts the files that it gives every program beside an image's own `/run/secrets`.
   @Test func `a directory without files is passed over`() throws {
-    try FileManager.default.createDirectory(
-      atPath: directory.path + "/kubernetes.io", withIntermediateDirectories: false)
+    try directory.makeDirectory("kubernetes.io")
     try directory.write("s3cret", ".hidden")
     #expect(storage.diagnose().failure?.code == .noStorage)
     let chosen = FirstAvailableStorage([storage, InMemoryStorage()])
@@ -203,10 +193,7 @@ import Testing
     "a/b", "../token", "a:b", ".", ".a", "é", "a\n", String(repeating: "a", count: 256),
   ])
   func `a name that no credential can have is refused`(name: String) throws {
-    let error = try #require(throws: SecureStorageError.self) {
-      try storage.item(for: password(name))
-    }
-    #expect(error.code == .invalidArgument && error.argument == "account")
+    expectError(.invalidArgument, argument: "account") { try storage.item(for: password(name)) }
     #expect(throws: SecureStorageError.self) {
       try storage.item(for: .credentials(service: service, label: name))
     }
@@ -216,54 +203,42 @@ import Testing
     try directory.write("s3cret", "token")
     for mode in [SaveMode.add, .update, .addOrReplace] {
       let item = SecureItem(key: password("token"), secret: Secret("new"))
-      let error = try #require(throws: SecureStorageError.self) {
-        try storage.save(item, mode: mode)
-      }
-      #expect(error.code == .readOnly && error.operation == .save)
+      let error = expectError(.readOnly) { try storage.save(item, mode: mode) }
+      #expect(error?.operation == .save)
     }
-    let error = try #require(throws: SecureStorageError.self) {
-      try storage.remove(password("token"))
-    }
-    #expect(error.code == .readOnly && error.operation == .remove)
+    let error = expectError(.readOnly) { try storage.remove(password("token")) }
+    #expect(error?.operation == .remove)
     #expect(try storage.password(for: password("token")) == "s3cret")
   }
 
   @Test func `bytes that are not text are not a password`() throws {
     try directory.write(Data([0xFF, 0, 0x0A]), "bytes")
-    let error = try #require(throws: SecureStorageError.self) {
-      try storage.password(for: password("bytes"))
-    }
-    #expect(error.code == .undecodable)
+    expectError(.undecodable) { try storage.password(for: password("bytes")) }
     let value = ItemKey.value(service: service, account: "bytes")
     #expect(try storage[value, as: .value([UInt8].self)].read() == [0xFF, 0, 0x0A])
-    let credential = try #require(throws: SecureStorageError.self) {
+    expectError(.undecodable) {
       try storage[.credentials(service: service, label: "bytes"), as: .credential].read()
     }
-    #expect(credential.code == .undecodable)
   }
 
   @Test func `reading a pipe or a file that is too large is an error`() throws {
     try directory.write(Data(count: ItemLimits.secretBytes), "largest")
     try directory.write(Data(count: ItemLimits.secretBytes + 1), "larger")
     try #require(mkfifo(directory.path + "/pipe", 0o600) == 0)
-    try #require(symlink("largest", directory.path + "/link") == 0)
+    try directory.link("link", to: "largest")
     #expect(try storage.secret(for: password("largest"))?.count == ItemLimits.secretBytes)
     #expect(try storage.secret(for: password("link"))?.count == ItemLimits.secretBytes)
     for name in ["larger", "pipe"] {
-      let error = try #require(throws: SecureStorageError.self) {
-        try storage.secret(for: password(name))
-      }
-      #expect(error.code == .other && error.message.contains(name), "\(error)")
+      let error = expectError(.other) { try storage.secret(for: password(name)) }
+      #expect(error?.message.contains(name) == true, "\(error as Any)")
     }
   }
 
   @Test func `a missing directory is not a missing item`() {
     let missing = CredentialsDirectoryStorage(
       service: service, directory: directory.path + "/nonexistent")
-    let error = #expect(throws: SecureStorageError.self) {
-      try missing.item(for: password("token"))
-    }
-    #expect(error?.code == .noStorage && error?.recoverySuggestion?.isEmpty == false)
+    let error = expectError(.noStorage) { try missing.item(for: password("token")) }
+    #expect(error?.recoverySuggestion?.isEmpty == false)
   }
 
   @Test func `errors and descriptions contain no secret`() throws {
@@ -273,40 +248,5 @@ import Testing
     }
     #expect(!"\(error)".contains("s3cret"))
     #expect(!String(reflecting: storage).contains("s3cret"))
-  }
-
-  @Test func `a cancelled call is not made`() async throws {
-    try directory.write("s3cret", "token")
-    let (storage, key) = (storage, password("token"))
-    let task = Task { () async throws -> SecureItem? in
-      withUnsafeCurrentTask { $0?.cancel() }
-      return try await storage.item(for: key)
-    }
-    await expectError(.canceled) { try await task.value }
-  }
-}
-
-/// A directory like the one that a service manager hands to a program.
-///
-/// It is removed with the value.
-final class TemporarySecrets: Sendable {
-  let path = NSTemporaryDirectory() + "swift-keyring-\(UUID().uuidString)"
-
-  init() {
-    #expect(throws: Never.self) {
-      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-  }
-
-  deinit { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: path) } }
-
-  func write(_ text: String, _ name: String) throws { try write(Data(text.utf8), name) }
-
-  func write(_ data: Data, _ name: String) throws {
-    try data.write(to: URL(fileURLWithPath: "\(path)/\(name)"))
-  }
-
-  func rename(_ name: String, to new: String) throws {
-    #expect(Foundation.rename("\(path)/\(name)", "\(path)/\(new)") == 0)
   }
 }

@@ -23,7 +23,7 @@ import Testing
 
 /// The directories of services, and a writer of their files.
 private final class WrittenDirectories: BlockingStorage, ObservableStorage {
-  private let directories = TemporarySecrets()
+  private let directories = TemporaryDirectory()
   private let storages = Mutex<[String: CredentialsDirectoryStorage]>([:])
 
   private func name(_ key: ItemKey) -> String? {

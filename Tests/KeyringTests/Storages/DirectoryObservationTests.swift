@@ -60,20 +60,18 @@ import Testing
 
   /// An agent replaces the files of a plain directory one by one.
   @Test func `a plain directory reports files that are replaced one by one`() throws {
-    let directory = TemporarySecrets()
+    let directory = TemporaryDirectory()
     try directory.write("old", "token")
-    let log = EventLog()
-    let observation = try storage(directory.path).observe(.service(service), log.append)
+    let log = try EventLog(of: storage(directory.path), .service(service))
     try directory.write("a file that isn't complete", ".token")
     try directory.rename(".token", to: "token")
     log.wait(for: .changed(.replaced(password("token"))))
     try directory.write("2", ".another")
     try directory.rename(".another", to: "another")
     log.wait(for: .changed(.created(password("another"))))
-    try FileManager.default.removeItem(atPath: directory.path + "/token")
+    try directory.remove("token")
     log.wait(for: .changed(.removed(password("token"))))
     #expect(log.changes.count == 3, "\(log.changes)")
-    observation.cancel()
   }
 
   @Test func `a cache never keeps an older version`() throws {
@@ -92,26 +90,19 @@ import Testing
 
   @Test func `nothing is watched until someone observes`() async {
     await #expect(processExitsWith: .success) { () throws -> Void in
-      func watches() throws -> Int {
-        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
-          let path = "/proc/self/fd/\($0)"
-          let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path)
-          return target == "anon_inode:inotify"
-        }.count
-      }
       let secrets = try MountedSecrets()
       try secrets.write(["token": "s3cret"])
       let storage = CredentialsDirectoryStorage(service: "service", directory: secrets.path)
-      let empty = TemporarySecrets()
+      let empty = TemporaryDirectory()
       let unmounted = CredentialsDirectoryStorage(service: "service", directory: empty.path)
-      expectError(.noStorage) { _ = try unmounted.observe(nil) { _ in } }
-      #expect(try waitUntil { try watches() == 0 })
+      expectError(.noStorage) { try unmounted.observe(nil) { _ in } }
+      #expect(try waitUntil { try Watches.count() == 0 })
       let key = ItemKey.password(service: "service", account: "token")
       #expect(try storage.password(for: key) == "s3cret")
       #expect(storage.cacheLifetime == .seconds(60))
-      #expect(try watches() == 0)
+      #expect(try Watches.count() == 0)
       let observations = try [1, 2].map { _ in try storage.observe(nil) { _ in } }
-      #expect(try watches() == 1)
+      #expect(try Watches.count() == 1)
       for observation in observations { observation.cancel() }
       #expect(storage.cacheLifetime == .seconds(60))
     }
@@ -120,12 +111,10 @@ import Testing
   @Test func `a layer without a directory isn't observed`() throws {
     let memory = InMemoryStorage()
     let layers = LayeredStorage([.reading(storage("/nonexistent")), .writing(memory)])
-    let log = EventLog()
-    let observation = try layers.observe(nil, log.append)
+    let log = try EventLog(of: layers)
     try memory.setPassword("new", for: password("token"))
     log.wait(for: .changed(.created(password("token"))))
     #expect(layers.cacheLifetime == .seconds(60))
-    observation.cancel()
   }
 
   /// The events of an observer wait for each other, so it reads before the cache is notified.
@@ -152,7 +141,7 @@ import Testing
   }
 
   @Test func `a version that only a read has seen is reported when it's taken back`() throws {
-    let directories = ["told", "read"].map { _ in TemporarySecrets() }
+    let directories = ["told", "read"].map { _ in TemporaryDirectory() }
     for (directory, name) in zip(directories, ["removed", "created"]) {
       try directory.write("in \(name)", "kept")
       try directory.write("in each", "same")
@@ -186,27 +175,23 @@ import Testing
   // MARK: - Paths that lead elsewhere
 
   @Test func `a link to another directory is followed within seconds`() throws {
-    let directory = TemporarySecrets()
+    let directory = TemporaryDirectory()
     for name in ["1", "2"] {
-      try FileManager.default.createDirectory(
-        atPath: "\(directory.path)/\(name)", withIntermediateDirectories: false)
+      try directory.makeDirectory("\(name)")
       try directory.write(name, "\(name)/token")
-      try FileManager.default.createSymbolicLink(
-        atPath: "\(directory.path)/to \(name)", withDestinationPath: name)
+      try directory.link("to \(name)", to: name)
     }
     try directory.rename("to 1", to: "current")
     let storage = storage(directory.path + "/current")
-    let log = EventLog()
-    let observation = try storage.observe(.service(service), log.append)
+    let log = try EventLog(of: storage, .service(service))
     #expect(storage.cacheLifetime == .seconds(60))
     try directory.rename("to 2", to: "current")
     log.wait(for: .changed(.replaced(password("token"))))
-    observation.cancel()
   }
 
   /// The system says nothing about a directory further up.
   @Test func `a new observer follows a directory that took the place of the watched one`() throws {
-    let directory = TemporarySecrets()
+    let directory = TemporaryDirectory()
     let path = directory.path + "/outer/given"
     func create() throws {
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -217,12 +202,10 @@ import Testing
     try storage.observe(nil) { _ in }.cancel()
     try directory.rename("outer", to: "elsewhere")
     try create()
-    let log = EventLog()
-    let observation = try storage.observe(.service(service), log.append)
+    let log = try EventLog(of: storage, .service(service))
     try directory.write("new", "outer/given/.token")
     try directory.rename("outer/given/.token", to: "outer/given/token")
     log.wait(for: .changed(.replaced(password("token"))))
-    observation.cancel()
   }
 
   // MARK: - Directories that are gone
@@ -230,36 +213,31 @@ import Testing
   @Test func `a directory that is missing or empty is an error, and is observed when it's there`()
     throws
   {
-    let directory = TemporarySecrets()
+    let directory = TemporaryDirectory()
     let storage = storage(directory.path + "/late")
-    expectError(.noStorage) { _ = try storage.observe(nil) { _ in } }
-    try FileManager.default.createDirectory(
-      atPath: directory.path + "/late", withIntermediateDirectories: false)
-    expectError(.noStorage) { _ = try storage.observe(nil) { _ in } }
-    expectError(.noStorage) { _ = try storage.password(for: password("token")) }
+    expectError(.noStorage) { try storage.observe(nil) { _ in } }
+    try directory.makeDirectory("late")
+    expectError(.noStorage) { try storage.observe(nil) { _ in } }
+    expectError(.noStorage) { try storage.password(for: password("token")) }
     try directory.write("old", "late/token")
-    let log = EventLog()
-    let observation = try storage.observe(nil, log.append)
+    let log = try EventLog(of: storage)
     try directory.write("new", "late/token")
     log.wait(for: .changed(.replaced(password("token"))))
-    observation.cancel()
   }
 
   @Test func `a directory that goes and comes back is an interruption`() throws {
-    let directory = TemporarySecrets()
+    let directory = TemporaryDirectory()
     let path = directory.path + "/given"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
     try directory.write("old", "given/token")
     let storage = storage(path)
-    let log = EventLog()
-    let observation = try storage.observe(.service(service), log.append)
+    let log = try EventLog(of: storage, .service(service))
     try directory.rename("given", to: "elsewhere")
     log.wait(for: .interrupted)
-    expectError(.noStorage) { _ = try storage.password(for: password("token")) }
+    expectError(.noStorage) { try storage.password(for: password("token")) }
     try directory.rename("elsewhere", to: "given")
     log.wait(for: .resumed)
     #expect(log.changes.isEmpty && log.count == 2)
-    observation.cancel()
   }
 
   /// The functions of a shell that replace the file "token" with one step, in a directory of either kind.
@@ -295,7 +273,7 @@ import Testing
     .enabled(if: Namespaces.areAllowed, "this machine doesn't allow mount namespaces"),
     arguments: ["versions", "files"])
   func `a directory that is unmounted and mounted again has lost no secret`(kind: String) throws {
-    let directory = TemporarySecrets()
+    let directory = TemporaryDirectory()
     let program = try follow(
       directory.path, in: kind, "mount -t tmpfs none \"$1\"", Namespaces.command)
     #expect(try program.readLine() == "observing old")
@@ -309,7 +287,7 @@ import Testing
 
   @Test(arguments: ["versions", "files"])
   func `a directory that may not be read is an interruption`(kind: String) throws {
-    let directory = TemporarySecrets()
+    let directory = TemporaryDirectory()
     let program = try follow(
       directory.path, in: kind, "chmod 755 \"$1\"",
       // Another user might not reach a temporary directory of root.
@@ -329,15 +307,14 @@ import Testing
   func `changes on a file system that doesn't report them are seen`() throws {
     let secrets = try MountedSecrets()
     try secrets.write(["token": "old"])
-    let mountpoint = TemporarySecrets()
+    let mountpoint = TemporaryDirectory()
     let mirror = try Program.script("fuse-mirror.py", [secrets.path, mountpoint.path])
     defer {
       withExtendedLifetime(mountpoint) { #expect(throws: Never.self) { _ = try mirror.finish() } }
     }
     try #require(try mirror.readLine() == "ready")
     let storage = storage(mountpoint.path)
-    let log = EventLog()
-    let observation = try storage.observe(.service(service), log.append)
+    let log = try EventLog(of: storage, .service(service))
     #expect(storage.cacheLifetime == .seconds(60))
     for number in 1...2 {
       try secrets.write(["token": "\(number)"])
@@ -345,7 +322,6 @@ import Testing
       #expect(try storage.password(for: password("token")) == "\(number)")
     }
     #expect(log.changes.count == 2)
-    observation.cancel()
   }
 }
 #endif

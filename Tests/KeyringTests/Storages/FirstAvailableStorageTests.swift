@@ -60,8 +60,8 @@ import Testing
     first.forgetCalls()
     #expect(try copy.password(for: key) == "s3cret")
     second.fail(.read, with: .noProvider)
-    let error = #expect(throws: SecureStorageError.self) { try copy.password(for: key) }
-    #expect(error?.code == .noProvider && first.calls.isEmpty)
+    expectError(.noProvider) { try copy.password(for: key) }
+    #expect(first.calls.isEmpty)
   }
 
   @Test func `choosing a storage writes nothing`() throws {
@@ -77,8 +77,8 @@ import Testing
       { try storage.setPassword("s3cret", for: key) }, { _ = try storage.password(for: key) },
       { try storage.remove(key) }, { _ = try storage.items(for: [key], details: .all) },
     ] {
-      let error = #expect(throws: SecureStorageError.self) { try body() }
-      #expect(error?.code == .locked && error?.backendName == "InMemoryStorage")
+      let error = expectError(.locked) { try body() }
+      #expect(error?.backendName == "InMemoryStorage")
     }
     #expect(try storage.selection().index == 0 && second.calls.isEmpty)
     try locked.unlock()
@@ -101,10 +101,8 @@ import Testing
   func `an inconclusive error leaves the choice open`(code: SecureStorageError.Code) throws {
     first.fail(.read, with: code)
     let storage = storage
-    let error = #expect(throws: SecureStorageError.self) {
-      try storage.setPassword("s3cret", for: key)
-    }
-    #expect(error?.code == code && error?.operation == .save && second.calls.isEmpty)
+    let error = expectError(code) { try storage.setPassword("s3cret", for: key) }
+    #expect(error?.operation == .save && second.calls.isEmpty)
     #expect(storage.diagnose().failure?.code == code)
     first.reset()
     try storage.setPassword("s3cret", for: key)
@@ -115,8 +113,8 @@ import Testing
     first.fail(.read, with: .noProvider)
     second.fail(.read, with: .noSessionBus)
     let storage = storage
-    let error = #expect(throws: SecureStorageError.self) { try storage.password(for: key) }
-    #expect(error?.code == .noStorage && error?.backendName == "FirstAvailableStorage")
+    let error = expectError(.noStorage) { try storage.password(for: key) }
+    #expect(error?.backendName == "FirstAvailableStorage")
     #expect(error?.message.contains("provides a keyring") == true)
     #expect(error?.message.contains("no D-Bus session bus") == true)
     #expect(error?.recoverySuggestion?.contains("dbus-run-session") == true)
@@ -124,10 +122,7 @@ import Testing
     first.reset()
     #expect(try storage.password(for: key) == nil)
     #expect(storage.backendName == "InMemoryStorage")
-    let empty = #expect(throws: SecureStorageError.self) {
-      try FirstAvailableStorage([]).selection()
-    }
-    #expect(empty?.code == .noStorage)
+    expectError(.noStorage) { try FirstAvailableStorage([]).selection() }
   }
 
   @Test func `an error names the chosen storage and the reason for it`() throws {
@@ -136,10 +131,8 @@ import Testing
     #expect(storage.backendName == "FirstAvailableStorage")
     _ = try storage.selection()
     second.fail(.save, with: .accessDenied)
-    let error = #expect(throws: SecureStorageError.self) {
-      try storage.setPassword("s3cret", for: key)
-    }
-    #expect(error?.code == .accessDenied && error?.backendName == storage.backendName)
+    let error = expectError(.accessDenied) { try storage.setPassword("s3cret", for: key) }
+    #expect(error?.backendName == storage.backendName)
     #expect(error?.description.contains("as InMemoryStorage has noProvider") == true)
   }
 
@@ -175,7 +168,7 @@ import Testing
   }
 
   @Test func `a read-only storage is chosen if it has something to read`() throws {
-    let directory = TemporarySecrets()
+    let directory = TemporaryDirectory()
     try directory.write("s3cret", "account")
     for path in [directory.path, directory.path + "/nonexistent"] {
       let given = CredentialsDirectoryStorage(service: "service", directory: path)

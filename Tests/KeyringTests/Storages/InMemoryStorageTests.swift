@@ -12,13 +12,6 @@ import Testing
     try rule.verify(InMemoryStorage())
   }
 
-  @Test func `a new storage is empty`() throws {
-    try InMemoryStorage().setPassword(
-      "s3cret", for: .password(service: "service", account: "account"))
-    #expect(
-      try InMemoryStorage().password(for: .password(service: "service", account: "account")) == nil)
-  }
-
   @Test func `a canceled task makes no call`() async throws {
     let storage = InMemoryStorage()
     let writing = Task {
@@ -31,8 +24,8 @@ import Testing
       withUnsafeCurrentTask { $0?.cancel() }
       _ = try await storage.observeWithoutBlocking(nil) { _ in }
     }
-    let second = await #expect(throws: SecureStorageError.self) { try await observing.value }
-    #expect(second?.code == .canceled && second?.operation == .observe)
+    let second = await expectError(.canceled) { try await observing.value }
+    #expect(second?.operation == .observe)
   }
 
   @MainActor @Test
@@ -42,17 +35,6 @@ import Testing
     _ = try await storage.items(matching: .service("service"))
     _ = try await storage.password(for: .password(service: "service", account: "account"))
     _ = try await storage.service("service").names()
-  }
-
-  @Test func `items come newest first`() throws {
-    let storage = InMemoryStorage()
-    for account in ["one", "two", "three"] {
-      try storage.setPassword("s3cret", for: .password(service: "service", account: account))
-    }
-    try storage.setPassword("changed", for: .password(service: "service", account: "one"))
-    let accounts = try storage.items(matching: .service("service"))
-      .map { $0.key.attributes["username"] }
-    #expect(accounts == ["one", "three", "two"])
   }
 
   @Test func `collections come in the order of their creation`() throws {

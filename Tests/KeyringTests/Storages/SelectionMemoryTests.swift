@@ -15,7 +15,7 @@ import Testing
   private let items = InMemoryStorage()
   private let keyring: FaultyStorage
   private let file = FaultyStorage(NamedStorage("File"))
-  private let directory = TemporarySecrets()
+  private let directory = TemporaryDirectory()
   private let key = ItemKey.password(service: "service", account: "account")
 
   init() { keyring = FaultyStorage(items) }
@@ -34,8 +34,7 @@ import Testing
   private func isNothingRemembered() -> Bool { !FileManager.default.fileExists(atPath: path) }
 
   @Test func `a file that replaces a link is for its owner only`() throws {
-    try FileManager.default.createDirectory(
-      atPath: directory.path + "/state", withIntermediateDirectories: false)
+    try directory.makeDirectory("state")
     try FileManager.default.createSymbolicLink(
       atPath: path, withDestinationPath: directory.path + "/elsewhere")
     #expect(try StateFile(path: path).write("File\n", replacing: true))
@@ -113,8 +112,8 @@ import Testing
       { _ = try storage.password(for: key) }, { try storage.setPassword("new", for: key) },
       { try storage.remove(key) }, { _ = try storage.selection() },
     ] {
-      let error = #expect(throws: SecureStorageError.self) { try body() }
-      #expect(error?.code == .selectedStorageMissing && error?.backendName == "InMemoryStorage")
+      let error = expectError(.selectedStorageMissing) { try body() }
+      #expect(error?.backendName == "InMemoryStorage")
       #expect(error?.message.contains("InMemoryStorage, which isn't available") == true)
       #expect(
         error?.message.contains(SecureStorageError(code, operation: .read, backendName: "").message)
@@ -130,8 +129,8 @@ import Testing
   @Test func `the remembered storage is found by its name in another list`() throws {
     try run().setPassword("s3cret", for: key)
     let shorter = run([file])
-    let error = #expect(throws: SecureStorageError.self) { try shorter.password(for: key) }
-    #expect(error?.code == .selectedStorageMissing && error?.backendName == "InMemoryStorage")
+    let error = expectError(.selectedStorageMissing) { try shorter.password(for: key) }
+    #expect(error?.backendName == "InMemoryStorage")
     // Another order doesn't matter, and neither do other storages of the same name.
     let reordered = run([file, keyring, InMemoryStorage()])
     #expect(try reordered.password(for: key) == "s3cret")
@@ -185,8 +184,7 @@ import Testing
     #expect(isNothingRemembered())
     #expect(try storage.selection().index == 0)
     try storage.forgetSelection()
-    let error = #expect(throws: SecureStorageError.self) { try storage.select(2) }
-    #expect(error?.code == .invalidArgument && error?.argument == "index")
+    expectError(.invalidArgument, argument: "index") { try storage.select(2) }
   }
 
   @Test func `the process that writes first decides`() throws {
@@ -270,8 +268,8 @@ import Testing
     #expect(error?.operation == .read)
     #expect(run().diagnose().failure?.code == error?.code)
     try Data(repeating: 0xFF, count: 10).write(to: URL(fileURLWithPath: path))
-    let bytes = #expect(throws: SecureStorageError.self) { try run().password(for: key) }
-    #expect(bytes?.code == .damaged && bytes?.message.contains(path) == true)
+    let bytes = expectError(.damaged) { try run().password(for: key) }
+    #expect(bytes?.message.contains(path) == true)
     try run().forgetSelection()
     #expect(try run().password(for: key) == nil)
   }
@@ -288,7 +286,7 @@ import Testing
     }
     #expect(error?.message.contains(path) == true && error?.operation == .save)
     #expect(keyring.count(of: .save) == 0)
-    try FileManager.default.removeItem(atPath: directory.path + "/state")
+    try directory.remove("state")
     try storage.setPassword("s3cret", for: key)
     #expect(try remembered() == "InMemoryStorage\n")
   }

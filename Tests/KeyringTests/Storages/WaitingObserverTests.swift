@@ -4,7 +4,6 @@ import Dispatch
 import Keyring
 import KeyringStorage
 import KeyringTesting
-import Synchronization
 import TestPrograms
 import Testing
 
