@@ -256,7 +256,9 @@ final class ObservedCollectionTests {
     #expect(events.last == .changed(.replaced(keys[0])))
   }
 
-  /// The items may have been listed before the second signal. Until the first reading ends, the path isn't known.
+  /// The items may have been listed before the second signal.
+  ///
+  /// Until the first reading ends, the path isn't known.
   @Test(arguments: [true, false])
   func `a collection that comes or goes while it is read is read again`(isFirst: Bool) throws {
     let state = ObservedCollection.State(path: path, isLocked: false, items: [:])
