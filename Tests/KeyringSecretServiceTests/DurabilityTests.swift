@@ -26,7 +26,7 @@ import Testing
     try KnownLimitation.verify(rule) { try verify(rule, keyring, ending) }
   }
 
-  @Test(.only(on: .gnomeKeyring, "has text files"), arguments: rules)
+  @Test(.only(on: .gnomeKeyring, "only gnome-keyring has text files"), arguments: rules)
   func `a restarted keyring without a password keeps the contract`(rule: StorageContract) throws {
     try verify(rule, GnomeKeyring(on: bus, hasPassword: false), .kill)
   }

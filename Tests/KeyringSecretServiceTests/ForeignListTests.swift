@@ -137,7 +137,7 @@ import Testing
   // MARK: - KWallet
 
   /// KWallet 5.103 shows an entry of its own interface as an item without attributes.
-  @Test(.only(on: .kwallet, "has entries of another interface"))
+  @Test(.only(on: .kwallet, "only KWallet has entries of another interface"))
   func `an entry without attributes is listed`() throws {
     let program = Provider.kwalletProgram
     try #require(program != "ksecretd", "its interface belongs to another program")

@@ -48,7 +48,7 @@ import Testing
   }
 
   /// The killed writer can't say that it has changed the item, and neither does the keyring.
-  @Test(.only(on: .gnomeKeyring, "sends no signal for a new secret"))
+  @Test(.only(on: .gnomeKeyring, "only gnome-keyring sends no signal for a new secret"))
   func `no cache of another process is old after a kill`() throws {
     let service = PrivateSession.newService()
     let storage = SecretServiceStorage()

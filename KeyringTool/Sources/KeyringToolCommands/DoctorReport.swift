@@ -20,11 +20,9 @@ public struct DoctorReport: Sendable {
     let width = findings.map(\.subject.count).max() ?? 0
     return findings.map { finding in
       let state = finding.state.rawValue
+      // The text has the cause.
       let recoverySuggestion =
-        finding.recoverySuggestion.map {
-          // The text has the cause.
-          $0 == SecureStorageError.adviceOfUnknownCause ? "" : " \($0)"
-        } ?? ""
+        SecureStorageError.known(finding.recoverySuggestion).map { " \($0)" } ?? ""
       return
         "\(state.padded(to: 7))  \(finding.subject.padded(to: width))  \(finding.text)\(recoverySuggestion)"
         .printable

@@ -38,12 +38,12 @@ extension SecureStorageError {
 
   /// The recovery suggestion, or the system's cause if nobody knows what to do.
   package var advice: String {
-    let advice = recoverySuggestion ?? ""
-    guard advice == Self.adviceOfUnknownCause else { return advice }
-    return underlying.map { "The cause is: \($0.text)" } ?? "Try again."
+    Self.known(recoverySuggestion) ?? underlying.map { "The cause is: \($0.text)" } ?? "Try again."
   }
 
-  /// The suggestion of an error of unknown cause, in whose place the tool shows the cause.
-  static let adviceOfUnknownCause =
-    SecureStorageError(.other, operation: .read, backendName: "").recoverySuggestion
+  /// Returns a suggestion, or `nil` for that of an unknown cause, in whose place the tool shows the cause.
+  static func known(_ suggestion: String?) -> String? {
+    let unknown = SecureStorageError(.other, operation: .read, backendName: "")
+    return suggestion == unknown.recoverySuggestion ? nil : suggestion
+  }
 }

@@ -131,7 +131,7 @@ struct ImportCommand: ParsableCommand {
 
   private func write(_ file: PlaintextImport) throws {
     let storage = try storage.selected()
-    let count = try file.copy(to: storage, replacing: copy.replace)
+    let count = try file.copy(to: storage, replacing: copy.replace, toMove: removeSource)
     try Terminal.print(["imported \(count)"])
     guard removeSource else { return }
     if try !storage.waitUntilEverythingIsWritten() { try lockAndUnlock(storage) }

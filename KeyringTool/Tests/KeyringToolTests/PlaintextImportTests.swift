@@ -378,13 +378,25 @@ import Testing
     #expect(!plan.refusals.joined().contains("s3cret"))
   }
 
+  @Test func `a file with another name is refused before anything is written`() throws {
+    let plan = try plan("A=1\n", .environment)
+    try #require(link(directory.path("file"), directory.path("other")) == 0)
+    let error = #expect(throws: SecureStorageError.self) {
+      try plan.copy(to: storage, replacing: false, toMove: true)
+    }
+    #expect(error?.recoverySuggestion?.contains("Nothing was written") == true)
+    #expect(try password("A") == nil)
+    #expect(try plan.copy(to: storage, replacing: false) == 1)
+  }
+
   @Test func `a file that can't be changed is said to have been imported`() throws {
     let plan = try plan("A=1\n", .environment)
     #expect(try plan.copy(to: storage, replacing: false) == 1)
     try #require(link(directory.path("file"), directory.path("other")) == 0)
     let error = #expect(throws: SecureStorageError.self) { try plan.move(to: storage) }
     #expect(
-      error?.recoverySuggestion?.hasPrefix("Correct the file, and try again. All values are in")
+      error?.recoverySuggestion?.hasPrefix(
+        "Remove the other ones, where the secrets would stay. All")
         == true)
   }
 

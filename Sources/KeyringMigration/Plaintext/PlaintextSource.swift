@@ -79,6 +79,11 @@ public struct PlaintextSource: Sendable {
   /// - Throws: `SecureStorageError` for a failed read, or `.undecodable` for content of another format.
   public func entries() throws(SecureStorageError) -> [PlaintextEntry] { try store.entries() }
 
+  /// Checks that values can be removed, as a migration does before it writes anything.
+  ///
+  /// - Throws: `SecureStorageError` if the file is read-only, has several names, or can't be read.
+  public func checkIsRemovable() throws(SecureStorageError) { try store.checkIsRemovable() }
+
   /// Creates a source from values that the app reads and removes, such as its user defaults.
   ///
   /// ```swift

@@ -43,9 +43,10 @@ package struct FileFailure: Error {
     [EACCES, EPERM, EROFS].contains(number) ? .accessDenied : .other
   }
 
-  /// The advice for a failure of the system whose cause the user can change.
+  /// The advice for a failure whose cause the user can change, or `nil` for another one.
   package var advice: String? {
     switch number {
+    case EMLINK: "Remove the other ones, where the secrets would stay."
     case _ where kind != .system: nil
     case EROFS, EACCES, EPERM: "Give this program's user access to the file and its directory."
     // The file isn't busy, but mounted, as in a container.

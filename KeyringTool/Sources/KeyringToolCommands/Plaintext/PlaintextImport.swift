@@ -102,11 +102,15 @@ public struct PlaintextImport: Sendable {
   /// - Parameters:
   ///   - storage: The storage.
   ///   - isReplacing: Whether to replace items that have another value.
+  ///   - isToMove: Whether the values are moved afterwards. A file from which they can't be removed is then refused.
   /// - Returns: The number of values that are in the storage now.
   /// - Throws: `SecureStorageError`, which says what was done.
-  public func copy(to storage: any SecureStorage, replacing isReplacing: Bool) throws -> Int {
+  public func copy(
+    to storage: any SecureStorage, replacing isReplacing: Bool, toMove isToMove: Bool = false
+  ) throws -> Int {
     try perform(storage, isReplacing) { (migration) throws(SecureStorageError) in
-      try migration.copy().count
+      if isToMove, !values.isEmpty { try source.checkIsRemovable() }
+      return try migration.copy().count
     }
   }
 
