@@ -65,7 +65,7 @@ import Glibc
     .tags(.unsanitized))
   func `pages are locked and left out of core dumps`() async {
     await #expect(processExitsWith: .success) {
-      try forEachSize { secret, mapping in
+      try forEachSize { (secret, mapping) throws in
         #expect(mapping.flags.contains("lo"))
         #expect(mapping.flags.contains("dd"))
         #expect(mapping.permissions == "rw-p")
@@ -76,7 +76,7 @@ import Glibc
   @Test func `secrets are kept in unlocked memory if none may be locked`() async {
     await #expect(processExitsWith: .success) {
       try forbidLocking()
-      try forEachSize { secret, mapping in
+      try forEachSize { (secret, mapping) throws in
         #expect(secret.isFilled(with: 7))
         #expect(!mapping.flags.contains("lo"))
         #expect(mapping.flags.contains("dd"))
@@ -86,7 +86,7 @@ import Glibc
 
   @Test func `the pages around secrets can't be read`() async {
     await #expect(processExitsWith: .success) {
-      try forEachSize { secret, mapping in
+      try forEachSize { (secret, mapping) throws in
         let around = try Mapping.all().filter { other in
           other.addresses.upperBound == mapping.addresses.lowerBound
             || other.addresses.lowerBound == mapping.addresses.upperBound
@@ -115,7 +115,7 @@ import Glibc
       let before = Secret("s3cret")
       #expect(try before.isReadableFromOutside())
       try #require(Secret.hideNewSecrets())
-      try forEachSize { secret, mapping in
+      try forEachSize { (secret, mapping) throws in
         #expect(secret.isFilled(with: 7))
         #expect(try !secret.isReadableFromOutside())
         #expect(mapping.flags.contains("lo") && mapping.flags.contains("dd"))
