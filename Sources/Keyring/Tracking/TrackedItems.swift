@@ -49,7 +49,9 @@ enum TrackedItems {
   static let leastLimit = 1024
 
   private static let state = Mutex(State())
-  /// Whether anything was ever tracked. Before that, a write costs nothing.
+  /// Whether anything was ever tracked.
+  ///
+  /// Before that, a write costs nothing.
   private static let isUsed = Atomic(false)
 
   /// The number of items.
