@@ -367,7 +367,7 @@ import Testing
     case .rootKey:
       let rootValue = try #require(try await values(namespace.rootKey).first)
       let root = try #require(WrappedKey(rootValue.value.dropFirst()))
-      try await cluster.put(new, [NamespaceKeys.version] + root.box)
+      try await cluster.put(new, [Namespace.formatVersion] + root.box)
     }
     // There is no item that could be damaged instead.
     let absent = ItemKey.password(service: "service", account: "absent")

@@ -367,7 +367,7 @@ import Testing
     if !hasRole {
       refuseWrites(GatewayError(code: 7, message: "etcdserver: permission denied"))
       #expect(try await storage.password(for: key) == "first")
-      let doubts = storage.fleet.doubts.withLock(\.count)
+      let doubts = storage.fleet.writes.doubts.count
       #expect(doubts == 1)
     }
     try await cluster.revokeLeases()
