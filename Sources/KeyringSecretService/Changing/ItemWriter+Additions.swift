@@ -98,7 +98,7 @@ extension ItemWriter {
     return answers?.map { try? $0.get() } ?? messages.map { _ in nil }
   }
 
-  /// The time for which a program has its turn, and others wait for it.
+  /// The time for which others wait for a program that has its turn.
   private static let longestTurn = Duration.seconds(5)
   /// The time for which an addition waits in any case.
   private static let shortestWait = Duration.milliseconds(100)

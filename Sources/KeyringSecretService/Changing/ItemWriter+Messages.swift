@@ -135,7 +135,7 @@ extension ItemWriter {
     return true
   }
 
-  /// Throws an error for attributes that the provider wouldn't keep as they are.
+  /// Throws an error if an item can't have these attributes.
   ///
   /// The provider reserves some attributes for itself, and others make it create an item with another secret.
   func refuseUnusable(

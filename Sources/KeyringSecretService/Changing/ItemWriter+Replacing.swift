@@ -131,7 +131,7 @@ extension ItemWriter {
   ///   - stored: The item.
   ///   - label: The new label, or `nil` to keep it.
   ///   - secret: The secret.
-  /// - Returns: `false` for a provider that might replace, or has replaced, another item instead.
+  /// - Returns: `false` if the provider might replace another item instead, or hasn't replaced this one.
   /// - Throws: The reason why the item can't be replaced.
   private func recreate(
     _ stored: StoredItem, _ label: String?, _ secret: Secret

@@ -71,7 +71,7 @@ extension ItemWriter {
   /// - Parameters:
   ///   - item: The item to save.
   ///   - mode: The mode of the save.
-  /// - Returns: The items, and `true` for items that are all known to be on disk.
+  /// - Returns: The items, and whether all of them are known to be on disk.
   /// - Throws: The reason why the items can't be examined.
   private func replaceableItems(
     by item: SecureItem, mode: SaveMode

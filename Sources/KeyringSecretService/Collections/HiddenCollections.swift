@@ -111,7 +111,9 @@ struct HiddenCollections {
     return error
   }
 
-  /// Returns the files that may be that of a collection, as far as the provider describes it.
+  /// Returns the files that have the name and the times of a collection.
+  ///
+  /// None is returned if the provider doesn't tell them.
   func files(of collection: ObjectPath) async -> [CollectionFile] {
     let alias = collection.isAlias ? [MethodCall.readAlias(String(collection.lastElement))] : []
     // Without an answer, the collection is treated as a text file. The next message reports the failure.

@@ -16,7 +16,7 @@ protocol ProviderClient {
   /// - Throws: The failure of any of the messages.
   func send(_ messages: [MethodCall]) async throws(Failure) -> [Variant?]
 
-  /// Returns the error for an answer of the right D-Bus type and a wrong content, which the text describes.
+  /// Returns the error for an answer of the right D-Bus type: the text says what it's with or without.
   func unexpectedAnswer(_ text: String) -> Failure
 }
 

@@ -93,8 +93,8 @@ extension ItemFinder {
   ///   - leavesForeign: `true` to leave another program's own items locked.
   ///   - details: The details of the items to fetch.
   ///   - most: The maximum number of items to examine, from the start of the provider's list.
-  /// - Returns: The items, and `true` for all that there are.
-  /// - Throws: `.locked`, as some of the items may be hidden.
+  /// - Returns: The items, and whether there are no others.
+  /// - Throws: `.locked` if some of the items may be hidden.
   func searchedItems(
     with attributes: [String: String], unlocking: Bool = true,
     leavingForeign leavesForeign: Bool = false, fetching details: ItemQuery.Details = [],
@@ -133,13 +133,13 @@ extension ItemFinder {
   ///   - unlocking: `true` to unlock locked items and collections.
   ///   - havingAttributes: Whether the search is by attributes. If it is, an item that shows no attributes is being
   ///     removed.
-  ///   - isOfInterest: A closure that returns `true` for an item to unlock. Another program's stay locked.
+  ///   - isOfInterest: A closure that returns `true` for an item to unlock. The others stay locked.
   ///   - details: The details of the items to fetch. Everything but the secret is fetched in any case,
   ///     unless the details contain ``ItemQuery/Details/attributes``.
   ///   - most: The maximum number of items to examine, from the start of the found items.
   ///   - search: A closure that searches for the items.
-  /// - Returns: The items, and `true` for all that there are.
-  /// - Throws: `.locked`, as some of the items may be hidden.
+  /// - Returns: The items, and whether there are no others.
+  /// - Throws: `.locked` if some of the items may be hidden.
   private func examinedItems(
     unlocking: Bool, havingAttributes: Bool,
     ofInterest isOfInterest: (StoredItem) -> Bool = { _ in true },

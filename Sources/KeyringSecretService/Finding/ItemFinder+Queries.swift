@@ -160,7 +160,7 @@ extension ItemFinder {
     var paths: Set<ObjectPath>
     /// The examined item that comes last in the provider's list.
     var last: StoredItem?
-    /// `true` for all items that there are.
+    /// `true` if there are no other items.
     var isAll: Bool
   }
 

@@ -171,7 +171,7 @@ struct ItemFinder {
   /// A time that is too short to lock a collection and unlock it again.
   private static let timeOfLock = Duration.seconds(2)
 
-  /// Returns `true` for a locked collection of a provider that hides the items of one.
+  /// Returns `true` for a locked collection whose items the provider hides.
   ///
   /// Such a provider may crash if a search arrives between two steps of unlocking a collection. A search that waits for
   /// this answer arrives later. By then, another collection may be chosen.

@@ -31,7 +31,7 @@ extension Secret {
     }
   }
 
-  /// The secret itself, which may be in its binary form.
+  /// The secret without the mark of its binary form, if it has one.
   var withoutBinaryForm: Secret {
     isInBinaryForm ? self[Self.binaryMark.count..<count] : self
   }

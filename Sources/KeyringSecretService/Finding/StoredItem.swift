@@ -168,7 +168,7 @@ final class StoredItem {
   ///
   /// The order is total, so that every program that finds both items uses the same one. This package's own
   /// item comes before another program's, as in a search by key. Of two items that were created at the same moment, the
-  /// first wins. The second is removed by the process that created it.
+  /// first wins. The second is removed by the process that created it, so it's never read.
   func replaces(_ other: StoredItem) -> Bool {
     if isOwn != other.isOwn { return isOwn }
     if revision != other.revision { return revision > other.revision }
@@ -187,7 +187,7 @@ final class StoredItem {
     .seconds(Date().timeIntervalSince1970 - Double(seconds))
   }
 
-  /// Returns `true` for an item that was changed earlier than this one.
+  /// Returns `true` if this item was changed later than another one.
   ///
   /// The times are whole seconds.
   func isNewer(than other: StoredItem) -> Bool {
@@ -195,7 +195,7 @@ final class StoredItem {
       > (other.modified, other.created, other.number, other.path.text)
   }
 
-  /// Returns `true` for an item that was changed in a later second.
+  /// Returns `true` if this item was changed in an earlier second than another one.
   func isOlder(than other: StoredItem) -> Bool { modified < other.modified }
 }
 #endif

@@ -23,7 +23,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
 
   /// Creates a loop.
   ///
-  /// - Throws: The lack of a file descriptor for it, without which GLib would end the process. The first
+  /// - Throws: The error for a missing file descriptor, without which GLib would end the process. The first
   ///   loop also needs the threads that GLib keeps.
   private init() throws(DBusError) {
     let isFirst = !Self.hasWorkers.load(ordering: .relaxed)

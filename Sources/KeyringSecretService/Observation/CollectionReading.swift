@@ -3,7 +3,7 @@
 #if SecretService && os(Linux)
 internal import KeyringStorage
 
-/// A reader of collections and items as they are, locked or unlocked, that leaves the user alone.
+/// A reader of collections and items that doesn't unlock anything or prompt the user.
 struct CollectionReading: ProviderClient {
   let provider: Provider
   let connection: BusConnection

@@ -9,8 +9,8 @@ internal import KeyringStorage
 struct KnownItem {
   /// The key of the item, or `nil` for an unknown one.
   ///
-  /// It's unknown before the unlock after which the provider reveals it, and for an item whose
-  /// kind is unknown to the package.
+  /// It's unknown if the provider reveals it only after an unlock, or if the package doesn't know the
+  /// item's kind.
   let key: ItemKey?
   /// `true` for an item of this package, which only its key finds.
   let isOwn: Bool
@@ -122,7 +122,7 @@ struct ItemSnapshot {
   /// - Parameters:
   ///   - found: All items.
   ///   - confirmed: The paths of the items that have changed even if they look the same.
-  ///   - mayHideSome: `true` for unknown items that may have existed before.
+  ///   - mayHideSome: Whether unknown items may have existed before.
   /// - Returns: The changes.
   mutating func replaceAll(
     by found: [ObjectPath: KnownItem], confirmed: Set<ObjectPath> = [], mayHideSome: Bool = false

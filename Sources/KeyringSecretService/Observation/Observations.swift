@@ -39,7 +39,7 @@ final class Observations: Sendable {
 
   /// Adds an observer and its request.
   ///
-  /// - Returns: The request, and `true` for a thread that the caller must start.
+  /// - Returns: The request, and whether the caller must start the thread.
   func add(
     _ observer: ObserverList, of collection: SecretServiceStorage.Collection, _ query: ItemQuery?,
     until deadline: Deadline

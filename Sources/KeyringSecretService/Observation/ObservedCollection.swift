@@ -22,7 +22,7 @@ final class ObservedCollection {
   /// A provider may hide the items of a locked collection.
   private var isIncomplete = false
   private(set) var isInterrupted = false
-  /// `true` before the first reading, which has an empty state to be compared with.
+  /// `true` if there is no earlier state to compare the items with.
   private(set) var wasNeverRead = true
   /// `true` for a collection to be read again as a whole.
   private(set) var needsReading = false
@@ -135,7 +135,7 @@ final class ObservedCollection {
 
   /// Forgets the items, because another keyring has taken the place of the one that they were in.
   ///
-  /// They count as hidden rather than removed: their keyring may come back.
+  /// They aren't reported as removed: their keyring may come back.
   func startOver() {
     (known, path, wasNeverRead, isIncomplete) = (ItemSnapshot(), nil, true, false)
     (unread, missesItem) = ([], false)

@@ -76,7 +76,7 @@ final class SignalLoop {
       ? nextLook : .never
   }
 
-  /// `true` with something to try again after a time.
+  /// `true` if there is something to try again after a while.
   ///
   /// A missing provider is left alone, because it announces itself.
   private var isBroken: Bool {
@@ -295,9 +295,9 @@ final class SignalLoop {
     }
   }
 
-  /// Reads the collections for which signals are too little.
+  /// Reads the collections that signals alone can't keep up to date.
   ///
-  /// - Returns: `true` after something was read.
+  /// - Returns: `true` if there was something to read.
   private func resynchronize() async -> Bool {
     let waiting = observed.values.filter(\.needsReading)
     if waiting.isEmpty { return false }

@@ -36,7 +36,7 @@ struct CollectionFile: Equatable {
   let path: String
   let content: Content
   var times: Times?
-  /// The label of the collection, or `nil` for a file that lacks it.
+  /// The label of the collection, or `nil` if the file doesn't tell.
   var label: String?
   /// The time at which the file was changed or put in its place, in seconds since 1970.
   var changed: Double = 0

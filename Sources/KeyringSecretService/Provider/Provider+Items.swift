@@ -18,7 +18,7 @@ extension Provider {
   /// lists the databases that are open, and doesn't know any others.
   var listsAllCollections: Bool { program == .gnomeKeyring || isKWallet }
 
-  /// May have a collection that ends with the user's session under any path.
+  /// May have a collection that ends with the user's session although its path doesn't say so.
   ///
   /// None does in KeePassXC 2.7.4 and KWallet 5.103. gnome-keyring 42.1 has one with the name "session".
   var mayAliasSession: Bool { !isKnown }
@@ -70,14 +70,14 @@ extension Provider {
   /// gnome-keyring 42.1 refuses both. KWallet 5.103 acknowledges a write, but stores nothing.
   var refusesWritesWhileLocked: Bool { program == .gnomeKeyring }
 
-  /// Gives each item a path that no other item ever has, until the provider ends.
+  /// Never gives the path of an item to another one while it runs.
   ///
   /// gnome-keyring 42.1 counts its items up.
   var keepsItemPaths: Bool { program == .gnomeKeyring }
 
-  /// Writes a secret, a label or attributes that are set to the disk, as those of a new item.
+  /// Writes a changed secret, label or attributes to the disk, as those of a new item.
   ///
-  /// If they aren't, each change creates an item. oo7's daemon only keeps them in memory.
+  /// If it doesn't, each change creates an item. oo7's daemon only keeps them in memory.
   var storesChanges: Bool { isKnown }
 
   /// Replaces and removes one item at a time.

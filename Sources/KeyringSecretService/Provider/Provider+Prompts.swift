@@ -9,7 +9,7 @@ extension Provider {
   /// If a password is wrong, oo7's daemon ends a prompt in a terminal without the signal.
   var completesPrompts: Bool { isKnown }
 
-  /// Unlocks a collection without a prompt where it can, and prepares one elsewhere.
+  /// Unlocks a collection without a prompt where it can, and otherwise shows nothing yet.
   ///
   /// gnome-keyring 42.1, 48.0 and 51.1 unlock a collection without a password, and one whose password is in
   /// the login collection. Otherwise they prepare a prompt, which takes 2 kB until the connection ends. KWallet

@@ -37,7 +37,7 @@ extension SecretServiceStorage {
     }
   }
 
-  /// Returns the time after which everything that is saved now is on the disk, or `nil` for no time.
+  /// Returns the time after which everything is on the disk unless something is saved, or `nil` if it is now.
   private nonisolated(nonsending) func timeUntilWritten() async throws(SecureStorageError)
     -> Duration?
   {

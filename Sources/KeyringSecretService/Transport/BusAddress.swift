@@ -69,7 +69,7 @@ struct BusAddress {
     return [directory, directoryOfUser].contains { $0.map { $0 + "/bus" } == socket }
   }
 
-  /// The directory of this user's bus, of which a program of cron has to hear elsewhere.
+  /// The directory of this user's bus, which a program of cron isn't told.
   private static var directoryOfUser: String { "/run/user/\(geteuid())" }
 
   /// Returns what to do without a session bus at the known address, or without an address.

@@ -58,7 +58,7 @@ extension BusConnection {
   ///   - onAnswer: A closure that runs when the bus has named the owner of the service, between the signals that
   ///     arrive before the answer and those that arrive after it.
   /// - Returns: The provider.
-  /// - Throws: The failure of the bus to name one that runs.
+  /// - Throws: `DBusError` if none is running.
   func provider(
     until deadline: Deadline, onAnswer: @escaping () -> Void
   ) async throws(DBusError) -> Provider {

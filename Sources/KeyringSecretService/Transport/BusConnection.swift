@@ -157,7 +157,7 @@ final class BusConnection: Sendable {
     cancellables.withLock { $0[cancellable.pointer] = count > 0 ? cancellable : nil }
   }
 
-  /// Returns a closure that sends a message to its receiver, or by default to another one.
+  /// Returns a closure that sends a message to its receiver, or to another one if it names none.
   ///
   /// The message can take descriptors along. The bus starts no program for it.
   func starting(

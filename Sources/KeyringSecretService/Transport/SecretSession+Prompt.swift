@@ -58,7 +58,7 @@ extension SecretSession {
     return arguments.child(0).bool ? .dismissed : .completed(arguments.child(1).child(0))
   }
 
-  /// The time in which a provider shows a prompt, apart from one that waits for the user.
+  /// The time in which a provider that doesn't wait for the user shows a prompt.
   private static let timeToShowPrompt = Duration.milliseconds(500)
 
   private func areUnlocked(
@@ -71,7 +71,7 @@ extension SecretSession {
 
   /// Returns `true` for a dismissed prompt that the user can't have seen.
   ///
-  /// That's so with a missing program for the provider's prompts.
+  /// That's so if the program that shows the provider's prompts isn't running.
   func isPrompterMissing(until deadline: Deadline) async throws(DBusError) -> Bool {
     guard let prompter = provider.prompter else { return false }
     let owner = try await connection.send([.owner(of: prompter)], to: nil, until: deadline)[0]
