@@ -39,7 +39,7 @@ struct HiddenCollections {
   ///
   /// A new keyring is empty, without a collection or a file.
   ///
-  /// - Returns: `false` beside a collection that has come by now.
+  /// - Returns: `false` if there is a collection by now.
   func confirmThatThereIsNoCollection() async throws(SecureStorageError) -> Bool {
     try call.expectNoCollection()
     try await refuseUnlistedFile()
@@ -51,11 +51,11 @@ struct HiddenCollections {
     return true
   }
 
-  /// Throws an error beside another collection that may be, or may have been, the default one.
+  /// Throws an error if another collection may be, or may have been, the default one.
   ///
-  /// An operation that creates the default collection goes on after one was deleted, and stops beside a hidden one.
+  /// An operation that creates the default collection goes on after one was deleted, and stops at a hidden one.
   ///
-  /// - Returns: `false` beside a default collection that has come by now.
+  /// - Returns: `false` if there is a default collection by now.
   func confirmThatThereIsNoDefault() async throws(SecureStorageError) -> Bool {
     let object = ObjectPath.collection(aliased: "default")
     let answers = try await call.send([.isLocked(object), .readAlias("default"), .collections()])

@@ -35,7 +35,7 @@ extension Operation {
   /// Creates a collection that can be found by its label, or none.
   ///
   /// - Parameter label: The label.
-  /// - Throws: `.collectionAlreadyExists` beside such a collection, `.invalidArgument` from a provider that may lose
+  /// - Throws: `.collectionAlreadyExists` if there is such a collection, `.invalidArgument` from a provider that may lose
   ///   a collection with this label, `.verificationFailed` if it gives the collection another one.
   func createNewCollection(labeled label: String) async throws(SecureStorageError) {
     if provider.mayNameFilesAfterLabels, label.utf8.contains(UInt8(ascii: "/")) {
@@ -70,7 +70,7 @@ extension Operation {
   ///
   /// - Parameter label: The label.
   /// - Returns: The collection, or `nil`.
-  /// - Throws: `.collectionNotFound` beside one whose label has other capitals. It may be another program's.
+  /// - Throws: `.collectionNotFound` for one whose label has other capitals. It may be another program's.
   func collectionToDelete(labeled label: String) async throws(SecureStorageError) -> ObjectPath? {
     let listed = try await labeledCollections()
     let found = listed.collection(labeled: label, inAnyCase: provider.mayNameFilesAfterLabels)

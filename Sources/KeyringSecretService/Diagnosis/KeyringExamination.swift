@@ -183,7 +183,7 @@ struct KeyringExamination {
     }
   }
 
-  /// Returns `true` beside a program that shows the keyring's prompts.
+  /// Returns `true` if there is a program that shows the keyring's prompts.
   ///
   /// The method starts that program, which stays in the background.
   private func isUserAsked() async throws(SecureStorageError) -> Bool {

@@ -34,7 +34,7 @@ struct SecretPortal {
       .other, "The Secret portal's token couldn't be saved in \(tokenFile ?? "").")
   }
 
-  /// Returns the secret, or `nil` beside a newer token than the one that was sent.
+  /// Returns the secret, or `nil` if there is a newer token than the one that was sent.
   private func secret() async throws(SecureStorageError) -> Secret? {
     let token = try token()
     switch try await outcome(token) {
@@ -166,7 +166,7 @@ struct SecretPortal {
 
   /// Keeps a token, without which the portal might give another secret next time.
   ///
-  /// - Returns: `false` beside a token that must stay.
+  /// - Returns: `false` if there is a token that must stay.
   private func keep(
     _ token: String, replacing: Bool
   ) throws(SecureStorageError) -> Bool {
