@@ -4,7 +4,7 @@
 /// A storage in the user's keyring, which uses the freedesktop [Secret
 /// Service](https://specifications.freedesktop.org/secret-service-spec/latest/) through libsecret.
 ///
-/// Secrets are encrypted, labels and attributes of items are readable. All storages of a process share
+/// Only secrets are encrypted, and not the labels and attributes of items. All storages of a process share
 /// one connection, and any number of threads can use them.
 ///
 /// ```swift

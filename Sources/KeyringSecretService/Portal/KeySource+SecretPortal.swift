@@ -10,7 +10,8 @@ extension KeySource {
   /// through which the desktop gives each sandboxed app a key of its own.
   ///
   /// ```swift
-  /// let storage = EncryptedFileStorage(at: "/home/user/.var/app/org.example/secrets", key: .secretPortal())
+  /// let path = "/home/ada/.var/app/org.example.App/data/secrets"
+  /// let storage = EncryptedFileStorage(at: path, key: .secretPortal())
   /// ```
   ///
   /// The key is in the user's keyring, which the user may have to unlock. A snap needs the plug `desktop`.

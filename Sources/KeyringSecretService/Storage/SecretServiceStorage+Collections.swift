@@ -23,7 +23,7 @@ extension SecretServiceStorage: LockableStorage {
     try await unlock(with: nil)
   }
 
-  /// Returns `true` for a locked collection.
+  /// Returns `true` if the collection is locked.
   public func isLockedWithoutBlocking() async throws(SecureStorageError) -> Bool {
     try await perform(.read) { (call) async throws(SecureStorageError) in
       let collection =
@@ -90,7 +90,7 @@ extension SecretServiceStorage: CollectionStorage {
     }
   }
 
-  /// Returns `true` for a collection that every program uses: the default one, or the session's.
+  /// Returns `true` if every program uses this collection: the default one, or the session's.
   public func isSharedCollectionWithoutBlocking() async throws(SecureStorageError) -> Bool {
     if options.collection.alias != nil { return true }
     return try await perform(.read) { (call) async throws(SecureStorageError) in

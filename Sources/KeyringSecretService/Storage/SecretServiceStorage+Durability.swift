@@ -8,19 +8,20 @@ internal import KeyringStorage
 extension SecretServiceStorage {
   /// Waits for everything that was saved in the collection to be on the disk.
   ///
-  /// Call it before you encrypt something with a new secret. Then read the secret, because a keyring that has crashed
+  /// Call it before you encrypt something with a new secret. Read the secret afterwards, because a keyring that crashed
   /// meanwhile has lost it.
   ///
   /// ```swift
   /// let storage = SecretServiceStorage()
-  /// try storage.setPassword("s3cret", for: .password(service: "backups", account: "ada"))
+  /// let key = ItemKey.password(service: "backups", account: "ada")
+  /// try storage.setPassword("s3cret", for: key)
   /// try storage.waitUntilWritten()
+  /// let password = try storage.password(for: key)
   /// ```
   ///
-  /// Some keyrings write after some seconds in which all programs have saved nothing. Then the wait takes a minute or
-  /// more.
+  /// Some keyrings write only when no program has saved anything for some seconds, and then it takes a minute or more.
   ///
-  /// - Throws: `.notObservable` from a keyring that hides its writes, or another `SecureStorageError`.
+  /// - Throws: `.notObservable` from a keyring that doesn't say when it writes, or another `SecureStorageError`.
   public func waitUntilWritten() throws(SecureStorageError) {
     try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
       try await waitUntilWritten()

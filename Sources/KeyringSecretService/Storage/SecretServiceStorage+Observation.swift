@@ -4,9 +4,9 @@
 public import KeyringStorage
 
 extension SecretServiceStorage: ObservableStorage {
-  /// A minute, or `nil` beside a keyring that reports every change.
+  /// A minute, or `nil` for a keyring in use that is known to report every change.
   ///
-  /// The article "Observing changes" names the others.
+  /// The article "Observing changes" names the keyrings that don't.
   public var cacheLifetime: Duration? {
     SessionCache.shared.provider(at: options.busAddress)?.changesSilently == false
       ? nil : .cacheLifetime
