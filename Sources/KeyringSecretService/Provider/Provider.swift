@@ -6,7 +6,8 @@
 ///
 /// A provider is recognized once per session, by another name that it owns on the bus. A daemon that the bus
 /// starts for a message owns its names once it has answered one. An unknown provider gets the most careful
-/// value of each flag. The flag's comment says which provider needs less care, and why.
+/// value of each flag. The flag's comment says what a provider does for which it's `true`, which provider needs
+/// less care, and why.
 ///
 /// ## Behavior without a flag
 ///
