@@ -8,6 +8,8 @@
 ///   print("etcdctl role grant-permission --prefix mail \(permission)")
 /// }
 /// ```
+///
+/// Its description ends the command `etcdctl role grant-permission --prefix ROLE`.
 public struct EtcdPermission: Hashable, Sendable, CustomStringConvertible {
   /// The prefix of the keys in etcd's database.
   public let prefix: String

@@ -17,7 +17,7 @@ public struct EtcdTLS: Sendable {
   /// - Parameters:
   ///   - authorities: The path of the certificates that sign the certificates of the nodes.
   ///   - certificate: The path of the certificate of this program, followed by the certificates that sign it. It
-  ///     must have an empty common name in a cluster with users, because etcd's gateway refuses others.
+  ///     must not have a common name in a cluster with users, because etcd's gateway refuses it.
   ///   - privateKey: The path of the key of that certificate.
   public init(authorities: String, certificate: String, privateKey: String) {
     self.authorities = authorities

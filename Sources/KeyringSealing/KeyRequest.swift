@@ -5,9 +5,12 @@ public import KeyringStorage
 /// A storage's request for its key, which a ``KeySource`` answers.
 ///
 /// ```swift
-/// let source = KeySource(named: "prompt") { (request) async throws(SecureStorageError) in
-///   let prompt = request.purpose == .creation ? "New key" : "Key"
-///   return try Secret.typed(atPrompt: "\(prompt) of the \(request.subject): ")
+/// let source = KeySource.passphrase { (request) async throws(SecureStorageError) in
+///   let passphrase = try Secret.typed(atPrompt: "Passphrase of the \(request.subject): ")
+///   if request.purpose == .creation, try Secret.typed(atPrompt: "Repeat it: ") != passphrase {
+///     throw request.error(.invalidArgument, "The two passphrases differ.", argument: "passphrase")
+///   }
+///   return passphrase
 /// }
 /// ```
 public struct KeyRequest: Sendable {

@@ -19,7 +19,7 @@ public import KeyringStorage
 /// }
 /// ```
 public struct KeySource: Sendable {
-  /// A closure that returns a key, or throws the error for a missing one.
+  /// A closure that returns a key, or throws the error for an unavailable one.
   ///
   /// With `await`, a storage may call it on a thread of its own. There it lacks the task's values, such as the
   /// storage of `withSecureStorage`. Capture what it needs.
@@ -50,11 +50,11 @@ public struct KeySource: Sendable {
   package let kind: Kind
   /// The cost of deriving a key from the secret, or `nil` for a random secret.
   package let cost: ScryptCost?
-  /// The storage that contains the key of such a source.
+  /// The storage that contains the key, or `nil` for any other source.
   package let storage: (any SecureStorage)?
   /// `true` for a source that creates its key for the first encryption.
   package let createsKey: Bool
-  /// The declared place for derived keys.
+  /// The place that keeps the derived keys, or `nil`.
   package var holder: KeyHolder?
   private let read: Reading
 
@@ -100,7 +100,7 @@ public struct KeySource: Sendable {
 
   /// `true` for a source in which two processes may create different keys at once, of which one is lost.
   ///
-  /// Such a key is created under the lock that keeps other processes away.
+  /// Such a key is created under the lock that keeps other processes away until it's in use.
   package var mayLoseNewKey: Bool { kind == .storage }
 
   /// Returns the passphrase or key of the source.

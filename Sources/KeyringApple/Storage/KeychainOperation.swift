@@ -164,7 +164,7 @@ struct KeychainOperation {
     return group
   }
 
-  /// The known access group of keys that name none.
+  /// The access group of keys that name none, or `nil` for an unknown one.
   var knownGroup: String? { keychain.accessGroup ?? storage.knowledge.ownGroup }
 
   /// Returns the entries that exactly the item of a key has, or `nil` for an item that is in no access group.

@@ -47,7 +47,8 @@ final class ClusterHistory: Sendable {
   ///
   /// - Parameters:
   ///   - revision: The revision.
-  ///   - known: The latest revision that was known before the request. An older one is that of another history.
+  ///   - known: The latest revision that was known before the request. A reply with an older one is from another
+  ///     history.
   func see(_ revision: Int64, after known: Int64) {
     let isOther = state.withLock { state in
       // Another operation may have noticed it.
@@ -62,6 +63,8 @@ final class ClusterHistory: Sendable {
   }
 
   /// Makes sure that all nodes that answer now belong to the same cluster.
+  ///
+  /// It asks them as long as that is unknown, and again after an answer from another cluster.
   ///
   /// If all of them belong to a new cluster, the known one was restored from a backup. Nodes of
   /// different clusters at the same time have different items.

@@ -40,7 +40,7 @@ extension EtcdClient {
     return found
   }
 
-  /// Returns the state of a node, or of that only the version and a full database to an ordinary user.
+  /// Returns the state of a node, of which an ordinary user gets only the version and the alarm of a full database.
   ///
   /// Since etcd 3.5.28, only an administrator may.
   private func status(

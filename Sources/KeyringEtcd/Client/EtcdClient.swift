@@ -151,7 +151,7 @@ private struct Attempts {
 
   private let nodeCount: Int
   private(set) var count = 0
-  /// The possibility that a copy of the request is on its way to the cluster.
+  /// `true` after an attempt whose request may still be on its way to the cluster.
   private(set) var hasDoubt = false
   /// The time that a node has for its answer, in microseconds.
   ///

@@ -4,7 +4,7 @@
 /// The failure of a request to etcd.
 struct EtcdFailure: Error, Sendable {
   let cause: Cause
-  /// The possibility that the request was processed, or will be.
+  /// `true` for a request that may have been processed, or may be later.
   var hasDoubt = false
 
   /// The answer of etcd to a request that it refused.
@@ -27,7 +27,7 @@ struct EtcdFailure: Error, Sendable {
 
   /// A reason for a missing reply.
   enum Cause: Sendable {
-    /// The connection failed.
+    /// The node was out of reach: the request got no connection.
     case unreachable(String)
     /// The node or this program has a certificate that the other one refuses.
     case untrusted(String)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
-/// All keys from one on, and before another one.
+/// All keys from one on, up to but not including another one.
 struct EtcdRange: Hashable, Sendable {
   var start: EtcdKey
   var end: EtcdKey

@@ -35,7 +35,7 @@ final class EtcdTokens: Sendable {
   ///   - time: The time that the node has for other requests, in microseconds.
   ///   - moment: The moment at which to give up, in microseconds of the monotonic clock.
   /// - Returns: The token, or `nil` in a cluster with free access.
-  /// - Throws: `EtcdFailure` from the node.
+  /// - Throws: `EtcdFailure` in place of a token.
   func current(
     from node: Int? = nil, within time: Int64, until moment: Int64
   ) async throws(EtcdFailure) -> String? {

@@ -39,12 +39,12 @@ extension GatewayError {
 
   var isDatabaseFull: Bool { code == 8 && message.contains("database space exceeded") }
 
-  /// `true` for a request with more bytes than the node accepts.
+  /// `true` for the refusal of a request with more bytes than the node accepts.
   var isTooLarge: Bool {
     message.contains("request is too large") || message.contains("larger than max")
   }
 
-  /// `true` for a request beyond the rights of the user, or of a program that names none.
+  /// `true` for the refusal of a request beyond the rights of the user, or of a program that names none.
   var isDenial: Bool {
     code == 7 || code == 3 && message.contains("user name is empty")
       || code == 9 && message.contains("not found")

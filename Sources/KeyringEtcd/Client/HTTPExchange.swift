@@ -12,7 +12,7 @@ final class HTTPExchange: HTTPClientResponseDelegate {
     var wasSent = false
     var status: HTTPResponseStatus?
     var date: String?
-    /// The bytes of the reply that wait for the end of their line.
+    /// The bytes of the whole reply, or those that wait for the end of their line.
     var bytes: [UInt8] = []
     /// The task that passes on the last lines, and returns `false` after enough of them.
     var reading: Task<Bool, Never>?
@@ -53,7 +53,7 @@ final class HTTPExchange: HTTPClientResponseDelegate {
 
   /// Returns the body of the request.
   ///
-  /// The client asks for its bytes as soon as it has a connection.
+  /// The client asks for its bytes only after it has a connection.
   func sending(_ bytes: [UInt8]) -> HTTPClient.Body {
     .stream(contentLength: Int64(bytes.count)) { writer in
       self.state.withLock { $0.wasSent = true }

@@ -87,7 +87,7 @@ struct JSONReader {
 
   /// Reads a number that the gateway writes as a string.
   ///
-  /// All numbers of etcd are positive, and each revision must have a next one.
+  /// It's 0 or more, and not the largest number, because each revision must have a next one.
   mutating func integer() throws(Malformed) -> Int64 {
     let isString = next() == UInt8(ascii: "\"")
     if isString { position += 1 }

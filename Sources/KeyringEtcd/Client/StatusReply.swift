@@ -28,7 +28,7 @@ struct StatusReply: JSONReadable, Sendable {
 
   /// The number of bytes of the database, or `nil` for an ordinary user.
   var databaseSize: Int64? { isLimited ? nil : size }
-  /// `true` for a node with a leader, which it needs to answer an ordinary user.
+  /// `true` for a node with a leader, which each node that answers an ordinary user has.
   var hasLeader: Bool { isLimited || leader.flatMap { UInt64($0) } ?? 0 != 0 }
 }
 #endif

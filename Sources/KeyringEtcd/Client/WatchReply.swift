@@ -7,7 +7,7 @@ struct WatchReply: HeadedReply {
   private(set) var isCreated = false
   /// `true` for the end of a watch, whose connection stays open.
   ///
-  /// An error in the middle of a stream is empty.
+  /// An error in the middle of a stream is such an end, too: its message has no result.
   private(set) var isCanceled = true
   private(set) var events: [Event] = []
 

@@ -29,7 +29,7 @@ extension EtcdStorage {
     }
   }
 
-  /// Creates the namespace and its keys.
+  /// Creates the namespace and its keys, or leaves an existing one as it is.
   ///
   /// ```swift
   /// let isNew = try await storage.createNamespace()
@@ -66,13 +66,13 @@ extension EtcdStorage {
   /// ```
   ///
   /// Running processes go on with the keys that they have. A process that starts later needs the new key.
-  /// Only ``rotateDataKey()`` shuts out someone who has already read the keys.
+  /// The items keep their encryption: only ``rotateDataKey()`` shuts out someone who has already read the keys.
   ///
-  /// After `.connectionLost`, one of the two keys opens the namespace. Keep both, and call the method again, which
-  /// is harmless.
+  /// After `.connectionLost`, one of the two keys opens the namespace. Keep both, and call the method again. It
+  /// does nothing to a namespace that the new key already opens.
   ///
   /// - Parameter key: The source of the new key, which this storage uses from now on.
-  /// - Throws: `.wrongKey` after another process has changed the key, or an error of the cluster.
+  /// - Throws: `.wrongKey` after another process has changed the key, or an error of the cluster or of a source.
   public func rewrapKeys(with key: KeySource) async throws(SecureStorageError) {
     try await FleetOperation.perform(.rewrapKeys, on: fleet) {
       (operation) throws(SecureStorageError) in
@@ -100,8 +100,8 @@ extension EtcdStorage {
   /// method again. It makes another key, and finishes the work.
   ///
   /// - Returns: The number of items that were encrypted again.
-  /// - Throws: `.damaged` for an item that this key can't decrypt. All others have the new key then, and the older
-  ///   keys are still there.
+  /// - Throws: `.damaged` for an item that can't be decrypted: all others have the new key then, and the older keys
+  ///   are still there. Otherwise, an error of the cluster or of the source.
   @discardableResult
   public func rotateDataKey() async throws(SecureStorageError) -> Int {
     try await FleetOperation.perform(.rotateDataKey, on: fleet) {
@@ -134,7 +134,7 @@ extension EtcdStorage {
 }
 
 extension FleetOperation {
-  /// Looks for the namespace, and opens it with the key.
+  /// Returns `true` for an existing namespace, after opening it with the key.
   fileprivate func hasNamespace() async throws(SecureStorageError) -> Bool {
     let known = fleet.keys.current
     let answer = try await transact(Transaction(success: NamespaceKeys.requests(namespace)))

@@ -44,13 +44,13 @@ extension EtcdStorage {
   /// Stores an item under its key.
   ///
   /// The item is replaced as a whole and in a single step, for the whole fleet. After a lost connection, the storage
-  /// asks another node for the result.
+  /// finds out from the cluster whether the item was stored.
   ///
   /// - Parameters:
   ///   - item: The item to store.
   ///   - mode: The save mode. `.add` and `.update` are exact, also among machines that save at the same moment.
   /// - Throws: `.itemAlreadyExists`, `.itemNotFound`, or `.invalidArgument`. After `.connectionLost` or `.canceled`,
-  ///   the item may have been stored. After any other error, the old item is still there.
+  ///   the item may have been stored. After any other error, it wasn't.
   public func saveWithoutBlocking(
     _ item: SecureItem, mode: SaveMode
   ) async throws(SecureStorageError) {

@@ -40,11 +40,11 @@ public struct EtcdStorage: AsynchronousStorage {
   ///     node is passed over. With a user or files for encrypted connections, "http://" is only for a node on this
   ///     machine.
   ///   - namespace: The name under which the fleet's items are in the cluster: letters, digits, "-", ".",
-  ///     "_" and "/". A part between slashes must have a name other than "v1".
+  ///     "_" and "/". No part between slashes may be empty or "v1".
   ///   - key: The source of the key that all machines of the fleet have. Prefer a key to a passphrase:
   ///     someone who has a copy of the cluster's data can try out passphrases.
   ///   - tls: The files for encrypted connections, or `nil` to trust the authorities of the system.
-  ///   - user: The user of the cluster, or `nil` for one with free access.
+  ///   - user: The user of the cluster, or `nil` for a cluster with free access.
   ///   - timeout: The longest time that an operation waits for the cluster. The first operation also waits
   ///     for the source of the key.
   public init(

@@ -29,7 +29,7 @@ final class Fleet: Sendable {
     }
   }
 
-  /// Returns the encrypted item in a place as an event has brought it, or `nil` after a gap in the events.
+  /// Returns the encrypted item in a place as an event has brought it, or `nil` where a later one may be missing.
   func reportedValue(at place: EtcdKey) -> KeyValue? {
     // The author of a write in doubt reads the cluster, which ends the doubt.
     guard !writes.hasDoubts, watches.follow(place) else { return nil }

@@ -6,7 +6,7 @@ internal import KeyringStorage
 internal import NIOSSL
 internal import Synchronization
 
-/// The client of the cluster and the namespace in it, which the first operation creates.
+/// The connection to the cluster, which the first operation opens, and the place of the namespace there.
 final class FleetConnection: Sendable {
   private let settings: FleetSettings
   private let transport: (any EtcdTransport)?

@@ -11,7 +11,7 @@ extension ItemWatch {
   /// - Parameters:
   ///   - operation: The operation that observes.
   ///   - observer: The closure to call with every event.
-  /// - Returns: The subscription. The last one ends the watch.
+  /// - Returns: The subscription. With the last one, the watch ends.
   /// - Throws: `SecureStorageError` from the cluster.
   func observe(
     _ operation: FleetOperation, _ observer: @escaping @Sendable (StorageEvent) -> Void

@@ -6,7 +6,7 @@ internal import KeyringStorage
 internal import Synchronization
 
 extension ItemWatch {
-  /// Reads what has changed, and returns the error of that.
+  /// Reads what has changed, and returns an error or `nil`.
   func synchronize(_ fleet: Fleet) async -> SecureStorageError? {
     // Until the items are read, no observer is notified of changes.
     let alarm = Task(executorPreference: EventLoopExecutor.streaming) { [weak self] in

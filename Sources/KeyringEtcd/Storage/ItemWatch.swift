@@ -23,7 +23,7 @@ final class ItemWatch: Sendable {
 
   struct State: Sendable {
     var items: [EtcdKey: Seen] = [:]
-    /// The suspicion that there are unreadable items besides the others.
+    /// `true` as soon as there may be unreadable items, which `items` lacks.
     var hasUnreadable = false
     /// The parts that are followed, with the revision up to which all changes were seen.
     var parts: [EtcdRange: Int64] = [:]

@@ -4,7 +4,7 @@
 internal import KeyringRuntime
 internal import Synchronization
 
-/// Reads of the keys for events whose items need others.
+/// Reads of the keys for events whose items the known keys don't open.
 ///
 /// The source of the keys may take long to answer. The events of other items pass it.
 final class KeyRefresh: Sendable {

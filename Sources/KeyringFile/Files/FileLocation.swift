@@ -75,7 +75,7 @@ struct FileLocation: Sendable {
 
   /// Replaces the content of the file while the lock is held.
   ///
-  /// - Returns: The new file, or `nil` and the old one after the lock was lost. The new
+  /// - Returns: The new file, or `nil` after the lock was lost, which leaves the old file as it is. The new
   ///   file is on the disk, but the directory entry on the disk may still be that of the old file.
   func replace(with content: [UInt8], under lock: FileLock) throws(FileFailure) -> OpenFile? {
     // If an old file can't be removed, the new one can't be created, and that is reported.

@@ -4,7 +4,7 @@
 public import KeyringSealing
 public import KeyringStorage
 
-/// A storage that keeps its items in one encrypted file, also on a machine that has no desktop.
+/// A storage that keeps its items in one encrypted file, and needs neither a service nor a desktop.
 ///
 /// Secrets, attributes and labels are encrypted and authenticated, in the format that
 /// <doc:EncryptedFileFormat> describes. Several processes can use the file, and a crash or a full disk
@@ -35,7 +35,7 @@ public struct EncryptedFileStorage: AskingStorage {
   ///
   /// - Parameters:
   ///   - path: The path of the file itself, not of a link. The first save creates a missing one. The file name is
-  ///     part of the encrypted content, so a renamed file is refused.
+  ///     part of the encrypted content, so a renamed file is refused until it has its name again.
   ///   - key: The source of the key that the file is encrypted with.
   ///   - timeout: The longest time that an operation waits for others that write the file, in this process
   ///     or another. The time to get the key, such as by asking the user, is extra.

@@ -81,7 +81,7 @@ final class FileKeys: Sendable {
     return envelope
   }
 
-  /// Returns the known key, or asks for it after the other threads that ask.
+  /// Returns the known key, which may be the answer to another thread, or asks for it.
   ///
   /// The user can take any amount of time.
   private func askingOnce<Key>(

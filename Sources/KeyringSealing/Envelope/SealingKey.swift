@@ -39,7 +39,7 @@ package struct SealingKey: Sendable {
   ///
   /// - Parameters:
   ///   - content: The content.
-  ///   - data: Data that stays as it is, but that the decryption needs.
+  ///   - data: Data that stays readable, but that the decryption needs.
   ///   - bytes: The bytes to append to.
   /// - Throws: `Failure` of the encryption.
   package func seal(

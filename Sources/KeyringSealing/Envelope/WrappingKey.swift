@@ -13,7 +13,7 @@ package struct WrappingKey: Sendable {
   /// The bytes that each wrapped key authenticates.
   private let prefix: [UInt8]
   private let holder: KeyHolder?
-  /// The suspicion that the key was copied with an extra line feed.
+  /// `true` for a key that may have been copied with an extra line feed.
   private let endsWithLineFeed: Bool
   /// `true` for a key that came from the holder.
   private let isHeld: Bool

@@ -18,9 +18,9 @@ extension KeySource {
   /// has opened or created it. This also saves the time of the derivation.
   ///
   /// The kernel forgets the key after the time, or with ``KernelKeyring/forgetKeys()``. Before that, every program of
-  /// the user that can use the kernel's keyring can open the file. The key gets to a disk only in hibernation. In a
-  /// container that denies the use of keyrings, or in a session of another user (as with sudo), the source is asked
-  /// each time. See
+  /// the user that can use the kernel's keyring can open the file. The key gets to a disk only in hibernation. On a
+  /// kernel that lacks keyrings, in a container that denies their use, or in a session of another user (as with
+  /// sudo), the source is asked each time. See
   /// [keyrings(7)](https://man7.org/linux/man-pages/man7/keyrings.7.html).
   ///
   /// - Parameters:

@@ -31,7 +31,8 @@ extension KeySource {
   /// for example to show a dialog, use the storage only with `await`. The closure must not use the storage that
   /// asks, which waits for the closure.
   ///
-  /// For a request with the purpose `.creation`, ask twice, because a mistyped new passphrase would lock everything.
+  /// For a request with the purpose `.creation`, ask twice, as ``KeyRequest`` shows. A mistyped new passphrase would
+  /// lock everything.
   ///
   /// - Parameter ask: The closure that returns the passphrase or throws an error, such as `.userCanceled`.
   /// - Returns: The source.

@@ -29,7 +29,7 @@ extension KeySource {
     case user
   }
 
-  /// Creates a source from a file that systemd-creds encrypts, with the TPM 2.0 of the machine.
+  /// Creates a source from a file that systemd-creds encrypts, with a TPM 2.0 if the machine has one.
   ///
   /// ```swift
   /// let key = KeySource.systemdCredential(at: "/var/lib/example/key.cred", named: "example")
