@@ -161,6 +161,24 @@ struct MessageTests {
     #expect(EtcdReply(body: [], date: date).clockLead(from: time - 1, to: time - 1) == 1)
   }
 
+  @Test(arguments: [
+    (#"{"ID":"7","TTL":"180"}"#, 180), (#"{"ID":"7","TTL":180}"#, 180),
+    (#"{"ID":"7","TTL":"-1"}"#, -1), (#"{"ID":"7"}"#, nil),
+  ])
+  func `the time of a lease is read as text or as a number`(json: String, seconds: Int64?) throws {
+    #expect(try LeaseReply(json: Array(json.utf8)).seconds == seconds)
+  }
+
+  @Test(arguments: [
+    #"{"code":7,"message":"m"}"#, #"{"error":"m","code":"7"}"#,
+    #"{"error":{"of":"a proxy"},"message":"m","code":7}"#,
+  ])
+  func `an error has its message`(json: String) throws {
+    let error = try GatewayError(json: Array(json.utf8))
+    #expect(error.code == 7)
+    #expect(error.message == "m")
+  }
+
   @Test(arguments: ["9223372036854775807", "-1", "-9223372036854775808", "99999999999999999999"])
   func `a revision without a next one is refused`(number: String) {
     for json in ["\"\(number)\"", number] {

@@ -44,10 +44,15 @@ final class EtcdClient: Sendable {
     try await call("/v3/kv/txn", transaction, until: moment)
   }
 
-  func grantLease(seconds: Int, until moment: Int64) async throws(EtcdFailure) -> LeaseReply {
+  func grantLease(
+    seconds: Int, until moment: Int64
+  ) async throws(EtcdFailure) -> (id: Int64, seconds: Int64) {
     let answer: Answer<LeaseReply> = try await call(
       "/v3/lease/grant", ["TTL": seconds], until: moment)
-    return answer.reply
+    guard let granted = answer.reply.seconds else {
+      throw EtcdFailure(cause: .malformed("a lease without its time"))
+    }
+    return (answer.reply.id, granted)
   }
 
   func hasEnded(_ lease: Int64, until moment: Int64) async throws(EtcdFailure) -> Bool {

@@ -13,9 +13,9 @@ struct GatewayError: JSONReadable, Error, Sendable {
     var (code, message, error): (Int?, String?, String?) = (nil, nil, nil)
     try reader.object { (name, reader) throws(JSONReader.Malformed) in
       switch name {
-      case "code": code = Int(try reader.integer())
+      case "code": code = Int(exactly: try reader.integer())
       case "message": message = try reader.text()
-      case "error": error = try reader.text()
+      case "error": error = try? reader.text()
       default: break
       }
     }

@@ -85,12 +85,14 @@ struct JSONReader {
     return value
   }
 
-  /// Reads a number that the gateway writes as a string.
+  /// Reads a number, which the gateway may write as a string.
   ///
-  /// It's 0 or more, and not the largest number, because each revision must have a next one.
-  mutating func integer() throws(Malformed) -> Int64 {
+  /// Each revision must have a next one. Only a time can be negative.
+  mutating func integer(signed: Bool = false) throws(Malformed) -> Int64 {
     let isString = next() == UInt8(ascii: "\"")
     if isString { position += 1 }
+    let isNegative = signed && next() == UInt8(ascii: "-")
+    if isNegative { position += 1 }
     let start = position
     var number: Int64 = 0
     while position < bytes.count, case let digit = bytes[position] &- UInt8(ascii: "0"), digit < 10
@@ -103,7 +105,7 @@ struct JSONReader {
     }
     guard position > start, number < .max else { throw Malformed() }
     if isString { try take("\"") }
-    return number
+    return isNegative ? -number : number
   }
 
   mutating func text() throws(Malformed) -> String {

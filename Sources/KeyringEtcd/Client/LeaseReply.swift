@@ -5,8 +5,8 @@
 struct LeaseReply: HeadedReply {
   private(set) var header: ReplyHeader?
   private(set) var id: Int64 = 0
-  /// The seconds that are left, or -1 if the lease has ended.
-  private(set) var seconds: Int64 = 0
+  /// The seconds that are left, or -1 after the end of the lease.
+  private(set) var seconds: Int64?
   /// The seconds that were granted, or `nil` for a new lease and for one that has ended.
   private(set) var granted: Int64?
 
@@ -15,7 +15,7 @@ struct LeaseReply: HeadedReply {
       switch name {
       case "header": header = try ReplyHeader(&reader)
       case "ID": id = try reader.integer()
-      case "TTL": seconds = Int64(try reader.text()) ?? 0
+      case "TTL": seconds = try reader.integer(signed: true)
       case "grantedTTL": granted = try reader.integer()
       default: break
       }

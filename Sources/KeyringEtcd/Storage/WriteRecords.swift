@@ -50,16 +50,16 @@ final class WriteRecords: Sendable {
     if let lease = lease.withLock({ $0 }), ThreadExecutor.now < lease.end { return lease.id }
     let time = min(max(60, Int(timeout.microseconds / 1_000_000) + 1), Self.longestWrite)
     let start = ThreadExecutor.now
-    let reply: LeaseReply
+    let granted: (id: Int64, seconds: Int64)
     do throws(EtcdFailure) {
-      reply = try await client.grantLease(seconds: 3 * time, until: moment)
+      granted = try await client.grantLease(seconds: 3 * time, until: moment)
     } catch {
       // Without a lease, nothing was written.
       throw EtcdFailure(cause: error.cause, hasDoubt: false)
     }
     // A write that begins before the end has at least a third of the lease left.
-    let usable = Duration.seconds(reply.seconds) - .seconds(2 * time)
-    let lease = Lease(id: reply.id, end: start + usable.microseconds)
+    let usable = Duration.seconds(granted.seconds) - .seconds(2 * time)
+    let lease = Lease(id: granted.id, end: start + usable.microseconds)
     self.lease.withLock { $0 = lease }
     return lease.id
   }

@@ -23,7 +23,8 @@ extension Operation {
       password = try await typedPassword(ofNewCollection: label)
     }
     if let password {
-      return try await createCollection(labeled: label, aliased: alias, with: password)
+      return try await createCollectionWithoutPrompt(
+        labeled: label, aliased: alias, password: password)
     }
     hasWritten = true
     guard let answer = try await send(.createCollection(labeled: label, aliased: alias)) else {

@@ -68,8 +68,8 @@ extension Operation {
   }
 
   /// Creates a collection with a password, which is unlocked then.
-  func createCollection(
-    labeled label: String, aliased alias: String, with password: Secret
+  func createCollectionWithoutPrompt(
+    labeled label: String, aliased alias: String, password: Secret
   ) async throws(SecureStorageError) -> ObjectPath {
     if password.count == 0 { throw passwordFailure("The password must not be empty.") }
     try await checkTakesPasswords()

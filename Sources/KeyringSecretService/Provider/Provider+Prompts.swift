@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-// MARK: - Prompts
-
 extension Provider {
   /// Ends every prompt that it shows with the signal `Completed`.
   ///
