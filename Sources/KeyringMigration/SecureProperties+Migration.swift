@@ -55,7 +55,7 @@ extension SecureProperties {
 
   // MARK: - The asynchronous overloads
 
-  /// Moves asynchronously the items of all properties from another storage.
+  /// Moves the items of all properties from another storage, suspending the task.
   ///
   /// - Parameters:
   ///   - source: The storage of the items.
@@ -72,7 +72,7 @@ extension SecureProperties {
     try await migration(from: source, to: destination, progress).move().count
   }
 
-  /// Moves asynchronously plaintext values to the properties of the same names.
+  /// Moves plaintext values to the properties of the same names, suspending the task.
   ///
   /// - Parameters:
   ///   - source: The source of the values.

@@ -240,7 +240,7 @@ extension SecureProperty {
     return try value.chosenStorage.storage.exists(value.currentKey)
   }
 
-  /// Finds out asynchronously whether there is a value, without fetching it.
+  /// Finds out whether there is a value, without fetching it, suspending the task.
   ///
   /// ```swift
   /// let isSignedIn = try await settings.$authToken.exists()
