@@ -32,7 +32,7 @@ struct Updates<Element: Sendable>: AsyncSequence, Sendable {
 
     mutating func next() async -> Element? { await next(isolation: nil) }
 
-    /// Waits for a change, or for the end of the task.
+    /// Waits for a change, or with no changes for the cancellation of the task.
     private mutating func nextChange(isolation actor: isolated (any Actor)?) async -> Bool {
       if changes != nil {
         guard await changes?.next(isolation: actor) != nil else { return false }

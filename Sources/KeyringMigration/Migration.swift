@@ -200,7 +200,7 @@ public struct Migration: Sendable {
   /// - Returns: The number of items that are now in the source and in the destination, and the items of a query that
   ///   were left.
   /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task. Some items may
-  ///   have been copied.
+  ///   have been copied by then.
   @discardableResult
   public func copy() async throws(SecureStorageError) -> BulkOutcome {
     try await BlockingPool.run(on: .ofQuestions, orThrow: Self.canceled) {
@@ -230,8 +230,8 @@ public struct Migration: Sendable {
   ///
   /// - Returns: The number of items that were in the source and are now only in the destination, and the items of a
   ///   query that were left.
-  /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task. Then run the migration
-  ///   again to finish it.
+  /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task. In that case, run the
+  ///   migration again to finish it.
   @discardableResult
   public func move() async throws(SecureStorageError) -> BulkOutcome {
     try await BlockingPool.run(on: .ofQuestions, orThrow: Self.canceled) {

@@ -11,7 +11,7 @@ protocol MigrationSource: Sendable {
   ///
   /// - Parameter isMoving: Pass `true` to also check that the items can be removed.
   /// - Returns: The items.
-  /// - Throws: `SecureStorageError` for a failed read, or not be removed.
+  /// - Throws: `SecureStorageError` for items that can't be read, or not be removed.
   func items(moving isMoving: Bool) throws(SecureStorageError) -> [SecureItem]
 
   /// Returns the keys of the items that match, and that aren't migrated because they're another program's own.

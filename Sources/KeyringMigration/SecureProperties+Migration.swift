@@ -55,15 +55,15 @@ extension SecureProperties {
 
   // MARK: - The asynchronous overloads
 
-  /// Moves the items of all properties from another storage asynchronously.
+  /// Moves the items of all properties from another storage, suspending the task.
   ///
   /// - Parameters:
   ///   - source: The storage of the items.
   ///   - destination: The storage to move the items to. The default is the current storage.
   ///   - progress: The closure to call during the migration, on another thread.
   /// - Returns: The number of moved items.
-  /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task. Then run it again to
-  ///   finish the migration.
+  /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task. In that case, run it
+  ///   again to finish the migration.
   @discardableResult
   public func migrate(
     from source: any SecureStorage, to destination: (any SecureStorage)? = nil,
@@ -72,7 +72,7 @@ extension SecureProperties {
     try await migration(from: source, to: destination, progress).move().count
   }
 
-  /// Moves plaintext values to the properties of the same names asynchronously.
+  /// Moves plaintext values to the properties of the same names, suspending the task.
   ///
   /// - Parameters:
   ///   - source: The source of the values.
@@ -80,8 +80,8 @@ extension SecureProperties {
   ///   - destination: The storage to move the values to. The default is the current storage.
   ///   - progress: The closure to call during the migration, on another thread.
   /// - Returns: The number of moved values.
-  /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task. Then run it again to
-  ///   finish the migration.
+  /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task. In that case, run it
+  ///   again to finish the migration.
   @discardableResult
   public func migrate(
     from source: PlaintextSource, at paths: [String: [String]] = [:],

@@ -52,7 +52,7 @@ extension SecureStorage {
     try await itemsWithoutBlocking(for: keys, details: details)
   }
 
-  /// Looks for an item under a key, and leaves its secret alone.
+  /// Finds out whether an item is stored under a key, without fetching its secret.
   ///
   /// - Parameter key: The key of the item.
   /// - Returns: `true` for a present item.

@@ -3,7 +3,7 @@
 // What one does with a single item by its key. Values of other types than passwords have a handle, `StoredValue`.
 
 extension SecureStorage {
-  /// Looks for an item under a key, and leaves its secret alone.
+  /// Finds out whether an item is stored under a key, without fetching its secret.
   ///
   /// ```swift
   /// if try !storage.exists(key) { try storage.setPassword("s3cret", for: key) }

@@ -194,7 +194,9 @@ public protocol SecureStorage: Sendable {
     of key: ItemKey
   ) async throws(SecureStorageError) -> String?
 
-  /// Checks whether the storage works, and suggests what to do about each failure. The user isn't asked.
+  /// Checks whether the storage works, and suggests what to do about each failure.
+  ///
+  /// The user isn't asked.
   ///
   /// The default reads from the storage, and with `writing` also writes to it. Write your own for a storage
   /// that asks the user at each use, or knows more about itself. An ``AsynchronousStorage`` implements
@@ -209,15 +211,17 @@ public protocol SecureStorage: Sendable {
   /// }
   /// ```
   ///
-  /// - Parameter writing: Whether the check stores an item, reads it, and removes it again.
+  /// - Parameter writing: Whether the check stores an item, reads it, and removes it again. With `false`, it
+  ///   changes nothing.
   /// - Returns: The findings.
   func diagnose(writing: Bool) -> StorageDiagnosis
 
   /// Checks whether the storage works, suspending the task.
   ///
-  /// - Parameter writing: Whether the check stores an item, reads it, and removes it again.
+  /// - Parameter writing: Whether the check stores an item, reads it, and removes it again. With `false`, it
+  ///   changes nothing.
   /// - Returns: The findings.
-  /// - Throws: `.canceled`, with the task.
+  /// - Throws: `.canceled` in a cancelled task.
   nonisolated(nonsending) func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis

@@ -20,8 +20,8 @@ extension FirstAvailableStorage {
   /// - Parameters:
   ///   - prefersFile: Pass `true` to prefer the file to a keyring. A program that has stored secrets in the keyring
   ///     with this storage stays there.
-  ///   - key: The source of the file's key. By default, it's a passphrase that the user types, so a program on its own
-  ///     needs another source. A sandbox has its own key.
+  ///   - key: The source of the file's key. By default, it's a passphrase that the user types. A program that no user
+  ///     runs needs another source. A sandbox has its own key.
   ///   - name: The name of the program. The names of its files begin with it. The default is the name of the
   ///     executable. In a sandbox, all programs of an app share a file.
   /// - Returns: The storage. Create one and share it. In a process that runs tests, it refuses every

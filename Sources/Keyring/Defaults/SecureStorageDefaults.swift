@@ -88,7 +88,7 @@ public enum SecureStorageDefaults {
   /// directly.
   ///
   /// ```swift
-  /// let diagnosis = try SecureStorageDefaults.currentStorage.diagnose()
+  /// let diagnosis = SecureStorageDefaults.currentStorage.diagnose()
   /// ```
   public static var currentStorage: any SecureStorage { current(forPropertyNamed: nil).storage }
 

@@ -56,12 +56,13 @@ public struct Credentials: SecureProperty {
       first: FirstValue(movedFrom: oldKey))
   }
 
-  /// Declares a property for a login and its password that an earlier version of your app has stored.
+  /// Declares a property for a login and its password that are already stored, for example by an earlier version of
+  /// your app.
   ///
   /// The login is in the attribute "username".
   ///
   /// - Parameters:
-  ///   - key: The key of the item, with all of its attributes and its schema.
+  ///   - key: The key of the item, with all of its attributes, and its schema if it has one of its own.
   ///   - lifetime: The time from each write until the credential expires.
   ///   - storage: The storage of the credential. The default is the current storage at each use.
   public init(

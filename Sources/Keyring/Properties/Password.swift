@@ -96,7 +96,7 @@ extension Password where Value == String? {
       FirstValue(movedFrom: oldKey))
   }
 
-  /// Declares a property for a password that an earlier version of your app has stored.
+  /// Declares a property for a password that is already stored, for example by an earlier version of your app.
   ///
   /// ```swift
   /// @Password(key: ItemKey(kind: .password, attributes: ["key": "token"], schema: "org.example.App"))
@@ -104,7 +104,7 @@ extension Password where Value == String? {
   /// ```
   ///
   /// - Parameters:
-  ///   - key: The key of the item, with all of its attributes and its schema.
+  ///   - key: The key of the item, with all of its attributes, and its schema if it has one of its own.
   ///   - lifetime: The time from each write until the password expires. By default, it stays valid.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
@@ -207,7 +207,8 @@ extension Password where Value == Secret? {
       FirstValue(movedFrom: oldKey))
   }
 
-  /// Declares a property for a password in locked memory that an earlier version of your app has stored.
+  /// Declares a property for a password in locked memory that is already stored, for example by an earlier version of
+  /// your app.
   ///
   /// ```swift
   /// @Password(key: ItemKey(kind: .password, attributes: ["key": "token"], schema: "org.example.App"))
@@ -215,7 +216,7 @@ extension Password where Value == Secret? {
   /// ```
   ///
   /// - Parameters:
-  ///   - key: The key of the item, with all of its attributes and its schema.
+  ///   - key: The key of the item, with all of its attributes, and its schema if it has one of its own.
   ///   - lifetime: The time from each write until the password expires. By default, it stays valid.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.

@@ -79,10 +79,10 @@ extension SecureValue where Value == Stored? {
       FirstValue(movedFrom: oldKey))
   }
 
-  /// Declares a property for a value that an earlier version of your app has stored.
+  /// Declares a property for a value that is already stored, for example by an earlier version of your app.
   ///
   /// - Parameters:
-  ///   - key: The key of the item, with all of its attributes and its schema.
+  ///   - key: The key of the item, with all of its attributes, and its schema if it has one of its own.
   ///   - lifetime: The time from each write until the value expires. By default, it stays valid.
   ///   - storage: The storage of the value. By default, it's the current storage each time you use the
   ///     property.

@@ -45,7 +45,7 @@ extension SecureProperties {
 
   /// Removes all items.
   ///
-  /// A failure to remove one item leaves the rest to be removed.
+  /// After a failure to remove one item, the others are removed all the same.
   ///
   /// ```swift
   /// let outcome = try properties.removeAll()
@@ -61,7 +61,7 @@ extension SecureProperties {
 
   /// Removes all items asynchronously.
   ///
-  /// A failure to remove one item leaves the rest to be removed.
+  /// After a failure to remove one item, the others are removed all the same.
   ///
   /// ```swift
   /// try await properties.removeAll()
@@ -134,7 +134,8 @@ extension SecureProperties {
 
   /// Copies all items to another storage asynchronously.
   ///
-  /// The copies have the same keys, labels, and attributes.
+  /// The copies have the same keys, labels, and attributes. For a property that is `nil`, the other storage stays as it
+  /// is.
   ///
   /// - Parameters:
   ///   - storage: The storage to copy the items to.

@@ -13,8 +13,8 @@ public struct BulkOutcome: Sendable, Hashable {
   public let count: Int
   /// The keys of the items that were left.
   ///
-  /// They're another program's own: see ``SecureItem/isForeign``. After the removal of all properties, it's all
-  /// that the services and the servers of the properties still have.
+  /// They're another program's own: see ``/KeyringStorage/SecureItem/isForeign``. After the removal of all
+  /// properties, it's all that the services and the servers of the properties still have.
   public let left: [ItemKey]
 
   package init(count: Int, left: [ItemKey] = []) { (self.count, self.left) = (count, left) }

@@ -38,7 +38,7 @@ public struct ItemDates: Sendable, Hashable {
 }
 
 extension SecureProperty {
-  /// Looks up the times of the item.
+  /// Looks up the times of the item, without fetching the value.
   ///
   /// ```swift
   /// if let expires = try settings.$authToken.dates()?.expires { print("valid until \(expires)") }
@@ -54,7 +54,7 @@ extension SecureProperty {
       ItemDates.init)
   }
 
-  /// Looks up the times of the item asynchronously.
+  /// Looks up the times of the item asynchronously, without fetching the value.
   ///
   /// ```swift
   /// let dates = try await settings.$authToken.dates()

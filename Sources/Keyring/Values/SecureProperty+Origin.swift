@@ -21,7 +21,7 @@ extension SecureProperty {
     return try value.chosenStorage.storage.origin(of: value.currentKey)
   }
 
-  /// Looks up the name of the storage that has the value asynchronously.
+  /// Looks up the name of the storage that has the value, suspending the task.
   ///
   /// ```swift
   /// print(try await settings.$authToken.origin() ?? "not set")

@@ -80,7 +80,7 @@ extension SecureProperty {
 
   /// The error of a failed plain read or assignment, or `nil`.
   ///
-  /// A successful write clears it. A successful read clears only that of a read.
+  /// A successful write clears it. A successful read clears only the error of a read.
   ///
   /// ```swift
   /// if settings.authToken == nil, let failure = settings.$authToken.failure {
@@ -161,7 +161,7 @@ extension SecureProperty {
     value.failures.writeSucceeded()
   }
 
-  /// Stores a value, replacing the current one if there is one asynchronously.
+  /// Stores a value asynchronously, replacing the current one if there is one.
   ///
   /// ```swift
   /// try await settings.$authToken.write("s3cret")
@@ -225,7 +225,7 @@ extension SecureProperty {
     return wasThere
   }
 
-  /// Finds out whether there is a value.
+  /// Finds out whether there is a value, without fetching it.
   ///
   /// ```swift
   /// let isSignedIn = try settings.$authToken.exists()
@@ -240,7 +240,7 @@ extension SecureProperty {
     return try value.chosenStorage.storage.exists(value.currentKey)
   }
 
-  /// Finds out whether there is a value, asynchronously.
+  /// Finds out whether there is a value, without fetching it, suspending the task.
   ///
   /// ```swift
   /// let isSignedIn = try await settings.$authToken.exists()

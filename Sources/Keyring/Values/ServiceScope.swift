@@ -68,7 +68,7 @@ public struct ServiceScope: Sendable {
     names(of: kind, try storage.items(matching: query(kind)))
   }
 
-  /// Lists the accounts of the items of a kind, or the labels of credentials asynchronously.
+  /// Lists the accounts of the items of a kind, or the labels of credentials, suspending the task.
   ///
   /// - Parameter kind: The kind of the items.
   /// - Returns: The names.
@@ -97,7 +97,7 @@ public struct ServiceScope: Sendable {
     return outcome(count, try storage.items(matching: queryOfAll))
   }
 
-  /// Removes all items of the service, or those of the access group asynchronously.
+  /// Removes all items of the service, or those of the access group, suspending the task.
   ///
   /// - Returns: The number of removed items, and the items that were left.
   /// - Throws: `SecureStorageError` for a failed change, or `.canceled` for a cancelled task. Items may have been

@@ -67,10 +67,6 @@ public struct SecureStorageError: Error, Sendable, Equatable {
     /// The domain of the code, for example "g-io-error-quark" or the name of a D-Bus error.
     public var domain: String { didSet { domain = domain.excerpt } }
     /// The number of the error within the domain.
-    ///
-    /// ```swift
-    /// if error.code == .locked { askToUnlock() }
-    /// ```
     public var code: Int
     /// The message of the error.
     public var text: String { didSet { text = text.excerpt } }
@@ -119,6 +115,10 @@ public struct SecureStorageError: Error, Sendable, Equatable {
   }
 
   /// The kind of the error, which programs use to decide what to do.
+  ///
+  /// ```swift
+  /// if error.code == .locked { askToUnlock() }
+  /// ```
   public var code: Code {
     get { fields.code }
     set { fields.code = newValue }

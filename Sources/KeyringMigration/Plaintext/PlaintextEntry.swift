@@ -22,7 +22,7 @@ public struct PlaintextEntry: Sendable {
     case unusable(String)
   }
 
-  /// The names on the way to the value, which a file may lack.
+  /// The names on the way to the value; empty for a value that has none.
   public let path: [String]
   /// The number of the line in the file, from 1.
   public let line: Int

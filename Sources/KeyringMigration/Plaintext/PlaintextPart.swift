@@ -6,7 +6,7 @@ internal import KeyringStorage
 struct PlaintextPart: Sendable {
   typealias Value = (kind: PlaintextEntry.Kind, secret: Secret)
 
-  /// The names on the way to the value, which it may lack.
+  /// The names on the way to the value; empty for a value that has none.
   let path: [String]
   /// The range to cut out to remove the part.
   var range: Range<Int>

@@ -25,8 +25,8 @@ public protocol CollectionStorage: LockableStorage {
 
   /// Returns the storage for a collection, present or not.
   ///
-  /// In a missing collection, saving, locking and unlocking throw `.collectionNotFound`. The storage finds no
-  /// items there. A keyring that shows some of its collections alone throws the error, too.
+  /// In a missing collection, saving, locking and unlocking throw `.collectionNotFound`, and reading finds
+  /// nothing. From a keyring that shows only some of its collections, reading throws the error, too.
   ///
   /// ```swift
   /// let password = try keyring.collection(labeled: "Work").password(for: key)
@@ -57,7 +57,7 @@ public protocol CollectionStorage: LockableStorage {
   /// ```
   ///
   /// - Parameter label: The label of the collection.
-  /// - Returns: `true` for an item that was there.
+  /// - Returns: `true` for a collection that was there.
   /// - Throws: The error of the storage.
   @discardableResult
   func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool
@@ -91,7 +91,7 @@ public protocol CollectionStorage: LockableStorage {
   /// Deletes a collection and all of its items permanently, suspending the task.
   ///
   /// - Parameter label: The label of the collection.
-  /// - Returns: `true` for an item that was there.
+  /// - Returns: `true` for a collection that was there.
   /// - Throws: The errors of the form that blocks, or `.canceled`. The collection may have been deleted by
   ///   then.
   nonisolated(nonsending) func deleteCollectionWithoutBlocking(labeled label: String)
@@ -135,7 +135,7 @@ extension CollectionStorage {
   /// Deletes a collection and all of its items permanently.
   ///
   /// - Parameter label: The label of the collection.
-  /// - Returns: `true` for an item that was there.
+  /// - Returns: `true` for a collection that was there.
   /// - Throws: The errors of the form that blocks, or `.canceled`. The collection may have been deleted by
   ///   then.
   @discardableResult

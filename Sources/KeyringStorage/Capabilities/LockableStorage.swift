@@ -4,7 +4,8 @@ internal import KeyringRuntime
 
 /// A storage that can be locked.
 ///
-/// The secrets of a locked storage can't be read or written. Some storages still list their items.
+/// The secrets of a locked storage can't be read or written until it's unlocked. Some storages still list their
+/// items.
 ///
 /// Write each operation in the form in which you write the storage. It gets the other form.
 ///

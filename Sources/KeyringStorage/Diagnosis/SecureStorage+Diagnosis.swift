@@ -5,7 +5,8 @@ internal import KeyringRuntime
 extension SecureStorage {
   /// Finds out whether the storage works here.
   ///
-  /// It changes nothing and asks nothing. The error of a storage is the ``StorageDiagnosis/failure`` of the diagnosis.
+  /// It changes nothing, and asks the user nothing. The error of a storage is the ``StorageDiagnosis/failure`` of
+  /// the diagnosis.
   ///
   /// ```swift
   /// let diagnosis = storage.diagnose()
@@ -38,7 +39,7 @@ extension SecureStorage {
     }
   }
 
-  /// Finds out whether the storage can be read, and on demand written.
+  /// Finds out whether the storage can be read, and if you ask for it, written.
   ///
   /// This is the default diagnosis.
   ///
@@ -46,7 +47,7 @@ extension SecureStorage {
   /// - Returns: The findings.
   public func diagnose(writing: Bool) -> StorageDiagnosis { diagnosisByUse(writing: writing) }
 
-  /// Finds out whether the storage can be read, and on demand written.
+  /// Finds out whether the storage can be read, and if you ask for it, written.
   func diagnosisByUse(writing: Bool) -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: backendName)
     do throws(SecureStorageError) {
@@ -81,7 +82,7 @@ extension AsynchronousStorage {
     }
   }
 
-  /// Finds out whether the storage can be read, and on demand written.
+  /// Finds out whether the storage can be read, and if you ask for it, written.
   public nonisolated(nonsending) func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis {

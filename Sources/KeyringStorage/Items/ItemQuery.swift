@@ -52,7 +52,7 @@ public struct ItemQuery: Sendable, Equatable {
   /// Times are compared in whole seconds, because keyrings keep them this way.
   public var modified: ClosedRange<Date>?
 
-  /// Whether attributes and labels match in any case.
+  /// Whether attributes and labels match regardless of upper and lower case.
   ///
   /// Keyrings can't search like this: the storage looks at every item of the collection, and leaves the
   /// secrets alone.
@@ -104,7 +104,7 @@ public struct ItemQuery: Sendable, Equatable {
   ///   - label: The label of the items to select.
   ///   - created: The time range in which an item must have been stored for the first time.
   ///   - modified: The time range in which an item must have been changed for the last time.
-  ///   - ignoresCase: Whether attributes and labels match in any case.
+  ///   - ignoresCase: Whether attributes and labels match regardless of upper and lower case.
   ///   - details: The parts of each item to fetch.
   ///   - limit: The maximum number of items to return, starting with the newest.
   ///   - allowsUnlocking: Whether to unlock locked items, with a prompt where that's necessary.

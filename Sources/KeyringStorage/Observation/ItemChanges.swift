@@ -103,7 +103,7 @@ extension ObservableStorage {
   /// - Parameter query: The items whose changes to report. An item is compared by its key alone, so a query
   ///   with a label, times or a limit is refused, and attributes that aren't parts of a key match no item. An
   ///   empty query matches all items.
-  /// - Returns: The changes. The stream ends with the task that reads it.
+  /// - Returns: The changes. The stream ends with the cancellation of the task that reads it.
   /// - Throws: `.invalidArgument` for a query that needs more than a key, `.canceled`, or another error of
   ///   the storage.
   public nonisolated(nonsending) func changes(

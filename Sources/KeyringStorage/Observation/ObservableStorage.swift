@@ -15,11 +15,13 @@ internal import KeyringRuntime
 public protocol ObservableStorage: SecureStorage {
   /// The time for which a cache keeps an item by default.
   ///
-  /// It's `nil` for a storage that reports every change, the default. An unreported change of another storage
-  /// takes effect after this time.
+  /// The default is `nil`, for a storage that reports every change. With any other value, a change that goes
+  /// unreported takes effect after this time.
   var cacheLifetime: Duration? { get }
 
-  /// Observes the items, and calls a closure for every event. It unlocks nothing, and asks nothing.
+  /// Observes the items, and calls a closure for every event.
+  ///
+  /// It unlocks nothing, and asks the user nothing.
   ///
   /// The storage reports each change once, in the order in which they were made, or several quick ones of an
   /// item as one. Changes during an interruption come between ``StorageEvent/interrupted`` and

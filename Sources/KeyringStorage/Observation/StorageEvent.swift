@@ -13,7 +13,7 @@ public enum StorageEvent: Sendable, Hashable {
   /// A program is about to change the item with this key, or for `nil` any item.
   ///
   /// Values that you read from now on may soon be out of date. Keep none before ``settled(_:)`` is reported
-  /// with the same key. Several programs that change the item report both once each.
+  /// with the same key. If several programs change the item, both events are reported once for each.
   case changing(ItemKey?)
 
   /// A change that was reported with ``changing(_:)`` was made or given up, or its program has ended.

@@ -116,7 +116,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
   // Rule 10: every call ends.
   /// A call that is cancelled before it begins does nothing.
   case canceledCallsAreNotMade
-  /// A query reports its progress during its run.
+  /// A query reports its progress only while it runs.
   case progressEndsWithItsQuery
 
   // Rule 11: observers get each change once, with its kind, and nobody waits for them.
