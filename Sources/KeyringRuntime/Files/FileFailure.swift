@@ -46,7 +46,8 @@ package struct FileFailure: Error {
   /// The advice for a failure whose cause the user can change, or `nil` for another one.
   package var advice: String? {
     switch number {
-    case EMLINK: "Remove the other ones, where the secrets would stay."
+    case EMLINK where kind == .unsuitable:
+      "Remove the other ones, where the secrets would stay."
     case _ where kind != .system: nil
     case EROFS, EACCES, EPERM: "Give this program's user access to the file and its directory."
     // The file isn't busy, but mounted, as in a container.

@@ -13,7 +13,7 @@ extension FirstAvailableStorage {
     /// The selected storage.
     public let storage: any SecureStorage
     /// The position of the storage in the list, counted from 0.
-    package let index: Int
+    public let index: Int
     /// The diagnoses of the unavailable storages before it, each of which has a failure.
     package let skipped: [StorageDiagnosis]
     /// The diagnoses of the available storages before it.
