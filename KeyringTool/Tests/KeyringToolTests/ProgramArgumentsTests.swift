@@ -30,7 +30,8 @@ import Testing
       "$0" import .env s --remove-source --storage file:f --key-file key; echo $?; cat .env; test -e $'\\xef\\xbf\\xbd'; echo $?
       """)
     #expect(
-      result.output == "imported 1\n1\nA=1\n1\n" && result.errors.contains("UTF-8"), "\(result)")
+      result.output == "1\nA=1\n1\n" && result.errors.contains("UTF-8")
+        && result.errors.contains("Nothing was written"), "\(result)")
   }
 
   /// Otherwise, another file or item would be used.
