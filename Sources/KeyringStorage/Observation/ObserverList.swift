@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import KeyringPlatform
-internal import KeyringRuntime
 internal import Synchronization
 
 /// The observers of a storage that learns of all changes in one place.
@@ -23,7 +22,7 @@ public final class ObserverList: Sendable {
     var nextID = 0
     var observers: [(id: Int, observer: Observer)] = []
     /// The events to report, each to the observers that there were.
-    var events = Queue<(event: StorageEvent, observers: [(id: Int, observer: Observer)])>()
+    var events: [(event: StorageEvent, observers: [(id: Int, observer: Observer)])] = []
     var isDelivering = false
     /// The sources of events that are interrupted.
     var interrupted: Set<Int> = []
@@ -118,7 +117,10 @@ public final class ObserverList: Sendable {
   /// ```
   ///
   /// - Parameter event: The event.
-  public func collect(_ event: StorageEvent) { state.withLock { $0.collect(event) } }
+  public func collect(_ event: StorageEvent) {
+    if isEmpty { return }
+    state.withLock { $0.collect(event) }
+  }
 
   /// Reports an event of one of several sources, which are one to the observers.
   ///
@@ -185,16 +187,19 @@ public final class ObserverList: Sendable {
       let wasDelivering = Self.isDelivering
       Self.isDelivering = true
       defer { Self.isDelivering = wasDelivering }
-      while let (event, observers) = next() {
-        for (_, observer) in observers { observer.report(event) }
+      while case let events = next(), !events.isEmpty {
+        for (event, observers) in events {
+          for (_, observer) in observers { observer.report(event) }
+        }
       }
     }
   }
 
-  private func next() -> (event: StorageEvent, observers: [(id: Int, observer: Observer)])? {
+  /// Returns the events that were collected since the last ones.
+  private func next() -> [(event: StorageEvent, observers: [(id: Int, observer: Observer)])] {
     state.withLock { state in
       state.isDelivering = !state.events.isEmpty
-      return state.events.popFirst()
+      return exchange(&state.events, with: [])
     }
   }
 }
