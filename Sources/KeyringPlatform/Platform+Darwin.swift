@@ -7,7 +7,7 @@ internal import Dispatch
 internal import Foundation
 
 extension Platform {
-  /// Whether the program has more rights than the caller, who has chosen its environment.
+  /// `true` if the program has more rights than the caller, who has chosen its environment.
   package static var hasMoreRightsThanCaller: Bool { issetugid() != 0 }
 
   /// The variables of the environment, the last of which `nil` follows.

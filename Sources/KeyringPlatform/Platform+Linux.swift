@@ -11,7 +11,7 @@
 #endif
 
 extension Platform {
-  /// Whether the program has more rights than the caller, who has chosen its environment.
+  /// `true` if the program has more rights than the caller, who has chosen its environment.
   package static var hasMoreRightsThanCaller: Bool { swift_keyring_has_more_rights() != 0 }
 
   /// The variables of the environment, the last of which `nil` follows.

@@ -2,6 +2,6 @@
 
 /// The differences between systems, each of which has a file beside this one.
 ///
-/// What one system alone has, such as inotify, is where it's used. Windows, Android and WebAssembly are still
-/// missing, so the package fails to compile there.
+/// What only one system has, such as inotify, is where it's used. On Windows, Android and WebAssembly, the package
+/// doesn't compile yet.
 package enum Platform {}

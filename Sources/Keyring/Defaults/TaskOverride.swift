@@ -32,7 +32,7 @@ final class TaskOverride: Sendable {
   }
 
   @TaskLocal private static var ofTask: TaskOverride?
-  /// Whether any task has ever had an override.
+  /// `true` once any task has had an override.
   ///
   /// Reading it takes almost no time.
   private static let mayBeSet = Atomic(false)

@@ -49,7 +49,7 @@ enum TrackedItems {
   static let leastLimit = 1024
 
   private static let state = Mutex(State())
-  /// Whether anything was ever tracked.
+  /// `true` once anything was tracked.
   ///
   /// Before that, a write costs nothing.
   private static let isUsed = Atomic(false)

@@ -13,7 +13,7 @@ final class Failures: Sendable {
   }
 
   private let state = Mutex(State())
-  /// Whether there may be an error, so that most successes cost nothing.
+  /// `true` if there may be an error, so that most successes cost nothing.
   private let mayBeSet = Atomic(false)
 
   private let readers = Readers()

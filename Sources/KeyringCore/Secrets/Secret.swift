@@ -119,7 +119,7 @@ extension Secret {
   /// [memfd_secret(2)](https://man7.org/linux/man-pages/man2/memfd_secret.2.html).
   ///
   /// ```swift
-  /// guard Secret.hideNewSecrets() else { fatalError("needs memfd_secret(2)") }
+  /// if !Secret.hideNewSecrets() { print("This system can't hide secrets from other processes.") }
   /// ```
   ///
   /// - Returns: `true` for hidden secrets, `false` on a system that can't hide them.

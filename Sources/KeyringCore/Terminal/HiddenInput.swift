@@ -22,7 +22,7 @@ struct HiddenInput {
   let terminal: Terminal
   /// The moment at which the question gives up, or `nil` to wait for an answer.
   let end: SuspendingClock.Instant?
-  /// Whether a program in the background stops there and waits for the user, instead of failing.
+  /// `true` if a program in the background stops there and waits for the user, instead of failing.
   let stopsInBackground: Bool
 
   private static let escape = UInt8(0x1B)

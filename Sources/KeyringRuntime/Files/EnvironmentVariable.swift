@@ -12,7 +12,7 @@ internal import KeyringPlatform
 /// A program with more rights than its caller, such as a setuid program, ignores all variables, and `HOME` is
 /// the home that the system knows.
 package enum EnvironmentVariable {
-  /// Whether the program has more rights than the caller, who has chosen its environment.
+  /// `true` if the program has more rights than the caller, who has chosen its environment.
   package static let isOfCaller: Bool = Platform.hasMoreRightsThanCaller
 
   /// Returns the value of a variable, or `nil` for an empty or missing one.

@@ -11,7 +11,7 @@ extension LayeredStorage {
   public struct Layer: Sendable {
     let storage: any SecureStorage
     let isWriting: Bool
-    /// Whether a read fails with a storage that is out of reach.
+    /// `true` if a storage that is out of reach fails a read.
     let isRequired: Bool
 
     /// Returns a layer that is only read.
