@@ -13,7 +13,7 @@ import time
 from contenders import Failure, Worker, timed
 from operations import BUILD, DICTIONARY
 
-CONTENDER = BUILD / "benchmarks/release/fleet-contender"
+CONTENDER = BUILD / "counts/release/fleet-contender"
 STORAGE = "EtcdStorage"
 CACHED = "EtcdStorage.cached()"
 
