@@ -83,107 +83,122 @@ extension SecureStorageError {
 }
 
 extension SecureStorageError.Code {
-  var meaning: String { Self.texts[self]?.meaning ?? "The storage reported an error." }
+  var meaning: String { text?.meaning ?? "The storage reported an error." }
   var recoverySuggestion: String {
-    Self.texts[self]?.recoverySuggestion
+    text?.recoverySuggestion
       ?? "Look up its cause, or show the whole error to the developer of the program."
   }
 
-  private static let texts: [Self: (meaning: String, recoverySuggestion: String)] = [
-    .itemNotFound: (
-      "The item doesn't exist.", "Add the item first, or save it with addOrReplace."
+  private var text: Text? { Self.texts.first { $0.code == self } }
+
+  private typealias Text = (code: Self, meaning: String, recoverySuggestion: String)
+
+  // An array, because the compiler makes a constant of it.
+  private static let texts: [Text] = [
+    (
+      .itemNotFound, "The item doesn't exist.",
+      "Add the item first, or save it with addOrReplace."
     ),
-    .itemAlreadyExists: (
-      "The item already exists.", "Update the item, or save it with addOrReplace."
+    (
+      .itemAlreadyExists, "The item already exists.",
+      "Update the item, or save it with addOrReplace."
     ),
-    .locked: (
-      "The keyring is locked.",
+    (
+      .locked, "The keyring is locked.",
       "Unlock it in your keyring manager or by logging in, or allow this program to show prompts."
     ),
-    .userCanceled: (
-      "The user dismissed the keyring's prompt.", "Try again, and answer the prompt."
+    (
+      .userCanceled, "The user dismissed the keyring's prompt.",
+      "Try again, and answer the prompt."
     ),
-    .noSessionBus: (
-      "There is no D-Bus session bus.",
+    (
+      .noSessionBus, "There is no D-Bus session bus.",
       """
       Run the program in a desktop session, keep its secrets in an encrypted file, or give it a keyring of its own: \
       dbus-run-session -- sh -c 'keyring-tool unlock --password-stdin <PASSWORD-FILE && PROGRAM'.
       """
     ),
-    .noProvider: (
-      "No program on the session bus provides a keyring.",
+    (
+      .noProvider, "No program on the session bus provides a keyring.",
       "Install gnome-keyring, which starts when it's needed, or start KWallet or KeePassXC."
     ),
-    .providerFailed: (
-      "A keyring is installed, but the session bus couldn't start it.",
+    (
+      .providerFailed, "A keyring is installed, but the session bus couldn't start it.",
       "Start it by hand, for example with gnome-keyring-daemon --foreground, and read its output."
     ),
-    .noDefaultCollection: (
-      "The keyring has no default collection.",
+    (
+      .noDefaultCollection, "The keyring has no default collection.",
       "Create one in your keyring manager and make it the default, or allow this program to show prompts."
     ),
-    .collectionNotFound: (
-      "The keyring doesn't have this collection.",
+    (
+      .collectionNotFound, "The keyring doesn't have this collection.",
       "Create it in your keyring manager, or choose another collection."
     ),
-    .collectionAlreadyExists: (
-      "The keyring already has a collection with this label.",
+    (
+      .collectionAlreadyExists, "The keyring already has a collection with this label.",
       "Use that collection, or choose another label."
     ),
-    .accessDenied: (
-      "Access to the keyring was denied.",
+    (
+      .accessDenied, "Access to the keyring was denied.",
       "Check the policy of the bus, and the sandbox of the program."
     ),
-    .notEncrypted: (
-      "The keyring doesn't encrypt secrets on the session bus.",
+    (
+      .notEncrypted, "The keyring doesn't encrypt secrets on the session bus.",
       "Use one that does, such as gnome-keyring, KWallet or KeePassXC, or allow it in this program."
     ),
-    .timedOut: (
-      "The keyring didn't answer in time.", "Try again. If it fails again, restart the keyring."
+    (
+      .timedOut, "The keyring didn't answer in time.",
+      "Try again. If it fails again, restart the keyring."
     ),
-    .canceled: ("The call was cancelled.", "Repeat the call if you still need its result."),
-    .connectionLost: (
-      "The connection to the keyring was lost.",
+    (.canceled, "The call was cancelled.", "Repeat the call if you still need its result."),
+    (
+      .connectionLost, "The connection to the keyring was lost.",
       "Start the keyring if it isn't running. Reads show whether a write took place."
     ),
-    .ambiguous: (
-      "Several items of other programs match.",
+    (
+      .ambiguous, "Several items of other programs match.",
       "Remove all but one of them in your keyring manager."
     ),
-    .invalidArgument: ("An argument is invalid.", "Correct it. Nothing was changed."),
-    .undecodable: (
-      "The stored value has another type.", "Read it as bytes, or store a new value."
+    (.invalidArgument, "An argument is invalid.", "Correct it. Nothing was changed."),
+    (
+      .undecodable, "The stored value has another type.",
+      "Read it as bytes, or store a new value."
     ),
-    .wrongKey: (
-      "The passphrase or key is wrong.", "Use the right one. Nothing was changed."
+    (
+      .wrongKey, "The passphrase or key is wrong.",
+      "Use the right one. Nothing was changed."
     ),
-    .keyNotFound: (
-      "The key is missing.", "Restore the key. Without it, the secrets can't be read."
+    (
+      .keyNotFound, "The key is missing.",
+      "Restore the key. Without it, the secrets can't be read."
     ),
-    .damaged: (
-      "The storage is damaged.", "Restore it from a backup. The damaged storage wasn't changed."
+    (
+      .damaged, "The storage is damaged.",
+      "Restore it from a backup. The damaged storage wasn't changed."
     ),
-    .verificationFailed: (
-      "The stored value could not be read back.", "Nothing was removed. Check the stored value."
+    (
+      .verificationFailed, "The stored value could not be read back.",
+      "Nothing was removed. Check the stored value."
     ),
-    .sourceChanged: (
-      "The source was changed during the migration.",
+    (
+      .sourceChanged, "The source was changed during the migration.",
       "Nothing was removed. Decide which value is right, remove the other one, and try again."
     ),
-    .notObservable: (
-      "The storage can't report changes.",
+    (
+      .notObservable, "The storage can't report changes.",
       "Read the value when you need it, or use an ObservableStorage."
     ),
-    .readOnly: (
-      "The storage is read-only.",
+    (
+      .readOnly, "The storage is read-only.",
       "Change the secret at its source, or keep it in another storage."
     ),
-    .selectedStorageMissing: (
-      "The storage that holds the secrets isn't available.",
+    (
+      .selectedStorageMissing, "The storage that holds the secrets isn't available.",
       "Restore it, or select another storage."
     ),
-    .noStorage: (
-      "No storage was chosen.", "Set SecureStorageDefaults.storage when the program starts."
+    (
+      .noStorage, "No storage was chosen.",
+      "Set SecureStorageDefaults.storage when the program starts."
     ),
   ]
 }
