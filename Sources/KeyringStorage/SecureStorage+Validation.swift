@@ -127,7 +127,7 @@ extension SecureItem {
   package var sanitized: SecureItem {
     var item = self
     item.label = label.flatMap { $0.isEmpty ? nil : $0.replacingScalars(by: "-") { $0 == "/" } }
-    item.attributes = attributes?.filter { !AttributeName.isReserved($0.key) && !$0.key.isEmpty }
+    item.attributes = attributes?.keeping { !AttributeName.isReserved($0) && !$0.isEmpty }
     (item.isForeign, item.isShared, item.hasFurtherSecrets) = (false, false, false)
     return item
   }
@@ -144,7 +144,7 @@ private struct ArgumentCheck {
     if key.isValidated { return }
     try word(key.kind.rawValue, "kind")
     if key.attributes.isEmpty { throw refusal("key", "must have at least one attribute") }
-    for (name, value) in key.attributes.sorted(by: { $0.key < $1.key }) {
+    for (name, value) in key.attributes.inOrder {
       if AttributeName.isReserved(name) {
         throw refusal("key", "must not contain the attribute \"\(name)\"")
       }
@@ -182,6 +182,7 @@ private struct ArgumentCheck {
     }
   }
 
+  @inline(never)
   func refusal(_ argument: String, _ reason: String) -> SecureStorageError {
     storage.error(
       .invalidArgument, during: operation,

@@ -95,13 +95,13 @@ extension SecureProperties {
   private nonisolated(nonsending) func leftItems() async throws(SecureStorageError) -> [ItemKey] {
     var left: [ItemKey] = []
     for part in parts {
-      let names = part.keys.compactMap { key in
-        key.service.map { [AttributeName.service: $0] }
-          ?? key.server.map { [AttributeName.server: $0.host] }
-      }
-      for attributes in Set(names) {
-        let query = ItemQuery(attributes: attributes, allowsUnlocking: false)
-        left += try await part.storage.items(matching: query).map(\.key)
+      let services = Set(part.keys.compactMap(\.service))
+      let servers = Set(part.keys.compactMap { $0.service == nil ? $0.server?.host : nil })
+      for (name, values) in [(AttributeName.service, services), (AttributeName.server, servers)] {
+        for value in values {
+          let query = ItemQuery(attributes: [name: value], allowsUnlocking: false)
+          left += try await part.storage.items(matching: query).map(\.key)
+        }
       }
     }
     var seen: Set<ItemKey> = []

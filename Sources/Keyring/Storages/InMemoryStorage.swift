@@ -52,10 +52,10 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
       if let key = query.key {
         return entries[key].map { query.matches($0.item) ? [found($0.item)] : [] } ?? []
       }
-      return entries.values.filter { query.matches($0.item) }
-        .sorted { $0.revision > $1.revision }
+      let entries = entries.values.filter { query.matches($0.item) }
+      return entries.map { Double($0.revision) }.indicesFromLargest
         .prefix(query.limit ?? .max)
-        .map { found($0.item) }
+        .map { found(entries[$0].item) }
     }
 
     private func found(_ item: SecureItem) -> SecureItem {

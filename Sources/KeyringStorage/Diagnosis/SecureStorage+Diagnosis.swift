@@ -182,7 +182,8 @@ extension ItemKey {
   package static func probe(like other: ItemKey) -> ItemKey {
     let name = "swift-keyring probe \(String.randomToken())"
     if let service = other.service { return .value(service: service, account: name) }
-    let server = other.attributes.filter { $0.key == AttributeName.server }
-    return ItemKey(kind: other.kind, attributes: server.merging([AttributeName.user: name]) { $1 })
+    var attributes = [AttributeName.user: name]
+    attributes[AttributeName.server] = other.attributes[AttributeName.server]
+    return ItemKey(kind: other.kind, attributes: attributes)
   }
 }

@@ -86,7 +86,33 @@ package enum AttributeName {
   }
 }
 
+// Functions of their own, so that a module doesn't contain the code of each dictionary's method once more.
+
 extension [String: String] {
+  /// The names and values in the order of the names.
+  @inline(never)
+  package var inOrder: [(key: String, value: String)] { sorted { $0.key < $1.key } }
+
+  /// Returns the attributes with others, which take the place of those with the same names.
+  ///
+  /// - Parameter others: The other attributes.
+  /// - Returns: All of them.
+  @inline(never)
+  package func setting(_ others: [String: String]) -> [String: String] {
+    var all = self
+    for (name, value) in others { all[name] = value }
+    return all
+  }
+
+  /// Returns the attributes with some names.
+  ///
+  /// - Parameter isKept: The closure that returns `true` for the name of an attribute to keep.
+  /// - Returns: The attributes.
+  @inline(never)
+  package func keeping(_ isKept: (String) -> Bool) -> [String: String] {
+    filter { isKept($0.key) }
+  }
+
   /// Compares the names and values of two sets of attributes, byte for byte.
   ///
   /// - Parameter other: The other attributes.

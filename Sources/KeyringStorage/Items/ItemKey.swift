@@ -224,7 +224,7 @@ extension ItemKey: CustomStringConvertible, CustomReflectable {
   /// The kind and the parts for messages, such as `password (service: org.example.app, username: me)`.
   public var description: String {
     let parts =
-      attributes.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+      attributes.inOrder.map { "\($0.key): \($0.value)" }
       + (schema.map { ["\(AttributeName.schema): \($0)"] } ?? [])
     return "\(kind) (\(parts.joined(separator: ", ")))"
   }

@@ -27,7 +27,7 @@ final class ItemName: Sendable {
     self.schema = schema.flatMap { $0 == kind.schema ? nil : $0 }
     self.hasAnyParts = hasAnyParts
     self.attributes = attributes
-    let parts = attributes.sorted { $0.key < $1.key }
+    let parts = attributes.inOrder
     var bytes: [UInt8] = []
     bytes.reserveCapacity(
       parts.reduce(kind.rawValue.utf8.count) { $0 + $1.key.utf8.count + $1.value.utf8.count }

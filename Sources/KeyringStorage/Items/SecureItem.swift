@@ -92,7 +92,7 @@ public struct SecureItem: Sendable, Equatable {
   /// `nil` makes the comment empty.
   public var comment: String? {
     get { attributes?[AttributeName.comment] }
-    set { attributes = (attributes ?? [:]).merging([AttributeName.comment: newValue ?? ""]) { $1 } }
+    set { set(newValue ?? "", for: AttributeName.comment) }
   }
 
   /// The time at which the secret expires, which its storage doesn't enforce.
@@ -110,10 +110,12 @@ public struct SecureItem: Sendable, Equatable {
         $0.isEmpty ? nil : try? Date($0, strategy: .iso8601)
       }
     }
-    set {
-      let time = newValue?.ISO8601Format() ?? ""
-      attributes = (attributes ?? [:]).merging([AttributeName.expires: time]) { $1 }
-    }
+    set { set(newValue?.ISO8601Format() ?? "", for: AttributeName.expires) }
+  }
+
+  private mutating func set(_ value: String, for name: String) {
+    attributes = attributes ?? [:]
+    attributes?[name] = value
   }
 }
 
@@ -137,8 +139,7 @@ extension ItemKey {
   /// ```
   public var defaultLabel: String {
     let service = attributes[AttributeName.service]
-    let others = attributes.filter { $0.key != AttributeName.service }
-      .sorted { $0.key < $1.key }.map(\.value)
+    let others = attributes.inOrder.filter { $0.key != AttributeName.service }.map(\.value)
     let label = ([service].compactMap(\.self) + others).joined(separator: ": ")
     return label.replacingScalars(by: "-") { $0 == "/" }
   }

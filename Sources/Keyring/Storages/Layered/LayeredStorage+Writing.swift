@@ -104,8 +104,8 @@ extension SecureItem {
     var item = self
     item.secret = secret ?? other.secret
     item.label = label ?? other.label
-    item.attributes = (other.attributes ?? [:]).merging(attributes ?? [:]) { $1 }
-      .filter { key.attributes[$0.key] == nil }
+    item.attributes = (other.attributes ?? [:]).setting(attributes ?? [:])
+      .keeping { key.attributes[$0] == nil }
     return item
   }
 }

@@ -139,7 +139,7 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
           }
         }
       }
-      found.merge(items) { $1 }
+      for (key, item) in items { found[key] = item }
       missing.removeAll { items[$0] != nil }
     }
     return found
