@@ -107,10 +107,7 @@ extension SecureProperty {
     // Calling the method on a local constant avoids a copy of the storage inside the box.
     let chosen = value.chosenStorage
     var found = try chosen.storage.value(for: value.currentKey, as: value.coding)
-    if found == nil, value.firstValue != nil {
-      try value.takeOver()
-      found = try chosen.storage.value(for: value.currentKey, as: value.coding)
-    }
+    if found == nil, value.firstValue != nil { found = try value.readAfterTakingOver() }
     value.failures.readSucceeded()
     return found
   }
