@@ -79,8 +79,9 @@ let package = Package(
     .target(
       name: "Keyring",
       dependencies: [
-        "KeyringCore", "KeyringFile", "KeyringStorage", "KeyringSecretService", "KeyringPlatform",
-        "KeyringRuntime",
+        "KeyringCore", "KeyringStorage", "KeyringSecretService", "KeyringSealing",
+        "KeyringPlatform", "KeyringRuntime",
+        .target(name: "KeyringFile", condition: .when(traits: ["EncryptedFile"])),
       ]),
     // What every storage shares that encrypts its items by itself.
     .target(

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringFile
 internal import KeyringRuntime
 public import KeyringSealing
 internal import KeyringSecretService
 internal import KeyringStorage
+
+#if EncryptedFile
+internal import KeyringFile
+#endif
 
 extension FirstAvailableStorage {
   #if EncryptedFile

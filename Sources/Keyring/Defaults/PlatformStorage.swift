@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringFile
 internal import KeyringRuntime
 internal import KeyringSecretService
 internal import KeyringStorage
+
+#if EncryptedFile
+internal import KeyringFile
+#endif
 
 /// The storage of the platform, for properties and processes that leave the choice to it.
 enum PlatformStorage {
