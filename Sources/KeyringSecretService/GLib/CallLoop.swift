@@ -141,29 +141,37 @@ final class CallLoop: EventSource, @unchecked Sendable {
   @concurrent static func run<Result, Failure: Error>(
     orThrow failure: (DBusError) -> Failure, _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
-    // Without the libraries there is no loop, and nothing to wait for: the operation fails.
-    guard (try? LibSecret.load()) != nil else { return try await body() }
-    func prepare() throws(Failure) {
-      guard let executor = ThreadExecutor.current, !(executor.events is CallLoop) else { return }
-      do throws(DBusError) {
-        executor.wait(for: try unused())
-      } catch {
-        throw failure(error)
-      }
-    }
-    if ThreadExecutor.ofCurrentTask?.isSynchronous == true {
-      try prepare()
-      return try await body()
-    }
-    let executor: ThreadExecutor
+    var outcome: Swift.Result<Result, Failure>?
     do throws(DBusError) {
-      executor = try ofAsynchronousCalls()
+      try await run {
+        do throws(Failure) {
+          outcome = .success(try await body())
+        } catch {
+          outcome = .failure(error)
+        }
+      }
     } catch {
       throw failure(error)
     }
-    return try await executor.run { () async throws(Failure) in
+    guard let outcome else { preconditionFailure("an operation ends with an outcome") }
+    return try outcome.get()
+  }
+
+  /// Runs an operation that keeps its outcome itself.
+  @concurrent private static func run(_ body: () async -> Void) async throws(DBusError) {
+    // Without the libraries there is no loop, and nothing to wait for: the operation fails.
+    guard (try? LibSecret.load()) != nil else { return await body() }
+    func prepare() throws(DBusError) {
+      guard let executor = ThreadExecutor.current, !(executor.events is CallLoop) else { return }
+      executor.wait(for: try unused())
+    }
+    if ThreadExecutor.ofCurrentTask?.isSynchronous == true {
       try prepare()
-      return try await body()
+      return await body()
+    }
+    try await ofAsynchronousCalls().run { () async throws(DBusError) in
+      try prepare()
+      await body()
     }
   }
 

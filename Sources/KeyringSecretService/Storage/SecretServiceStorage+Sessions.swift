@@ -26,54 +26,78 @@ extension SecretServiceStorage {
   ) async throws(SecureStorageError) -> Result {
     try refuseForkedProcess(operation)
     try requireLibraries(for: operation)
+    var result: Result?
+    try await run(operation, lockedOn: key, mayRepeatWrites, questions) {
+      (call) async throws(SecureStorageError) in
+      result = try await body(call)
+    }
+    guard let result else { preconditionFailure("an operation ends with a result") }
+    return result
+  }
+
+  /// Runs an operation that keeps its result itself.
+  ///
+  /// It isn't generic or inlined, so that a program has this code once, and not for each operation.
+  @inline(never)
+  @concurrent private func run(
+    _ operation: SecureStorageError.Operation, lockedOn key: ItemKey?, _ mayRepeatWrites: Bool,
+    _ questions: () -> [MethodCall], _ body: (Operation) async throws(SecureStorageError) -> Void
+  ) async throws(SecureStorageError) {
     let failure = { error($0, during: operation) }
-    return try await CallLoop.run(orThrow: failure) { () async throws(SecureStorageError) in
+    try await CallLoop.run(orThrow: failure) { () async throws(SecureStorageError) in
       if let key { try await SaveLock.take(key, for: operation, of: self) }
       defer { if let key { SaveLock.giveBack(key) } }
-      let start = ThreadExecutor.now
-      var deadline = Deadline(after: options.serviceTimeout)
-      var lostSessions = 0
-      var unusableSessions = 0
-      var loss: SecureStorageError?
-      while true {
-        let call: Operation
-        do throws(SecretSession.OpeningFailure) {
-          let (session, answers, isNew) = try await SessionCache.shared.session(
-            at: options.busAddress, asking: questions, until: deadline)
-          // A diagnosis only looks, and may be the reason to choose another storage.
-          if operation != .diagnose {
-            try SessionCache.shared.checkKeyring(of: session, at: options.busAddress)
-          }
-          call = Operation(
-            operation, of: self, in: session, prefetchedReplies: answers, wasUnderWay: isNew,
-            until: deadline)
-        } catch {
-          // A provider that is gone now may have received a message earlier.
-          if let loss, !error.isAnotherKeyring { throw loss }
-          throw error.error(operation, of: self, since: start)
+      try await performInSession(operation, mayRepeatWrites, questions, body)
+    }
+  }
+
+  private func performInSession(
+    _ operation: SecureStorageError.Operation, _ mayRepeatWrites: Bool,
+    _ questions: () -> [MethodCall], _ body: (Operation) async throws(SecureStorageError) -> Void
+  ) async throws(SecureStorageError) {
+    let start = ThreadExecutor.now
+    var deadline = Deadline(after: options.serviceTimeout)
+    var lostSessions = 0
+    var unusableSessions = 0
+    var loss: SecureStorageError?
+    while true {
+      let call: Operation
+      do throws(SecretSession.OpeningFailure) {
+        let (session, answers, isNew) = try await SessionCache.shared.session(
+          at: options.busAddress, asking: questions, until: deadline)
+        // A diagnosis only looks, and may be the reason to choose another storage.
+        if operation != .diagnose {
+          try SessionCache.shared.checkKeyring(of: session, at: options.busAddress)
         }
-        do throws(SecureStorageError) {
-          // The keyring has answered if the call ends before its deadline. Only the user may be late.
-          defer {
-            if call.wasUnderWay, call.deadline.failure == nil {
-              SessionCache.shared.endSilence(at: options.busAddress)
-            }
+        call = Operation(
+          operation, of: self, in: session, prefetchedReplies: answers, wasUnderWay: isNew,
+          until: deadline)
+      } catch {
+        // A provider that is gone now may have received a message earlier.
+        if let loss, !error.isAnotherKeyring { throw loss }
+        throw error.error(operation, of: self, since: start)
+      }
+      do throws(SecureStorageError) {
+        // The keyring has answered if the call ends before its deadline. Only the user may be late.
+        defer {
+          if call.wasUnderWay, call.deadline.failure == nil {
+            SessionCache.shared.endSilence(at: options.busAddress)
           }
-          try call.refuseUnencryptedSession()
-          return try await body(call)
-        } catch {
-          guard error.code == .connectionLost else {
-            let isSilent = call.deadline.failure != nil && !call.waitsForTurn
-            throw isSilent ? error.ofSilence(of: self, since: start) : error
-          }
-          SessionCache.shared.forget(call.session, at: options.busAddress)
-          if call.sessionIsUnusable { unusableSessions += 1 } else { lostSessions += 1 }
-          guard mayRepeatWrites || !call.hasWritten, lostSessions <= 1,
-            unusableSessions <= Self.mostUnusableSessions
-          else { throw error }
-          if call.wasUnderWay, !call.sessionIsUnusable { loss = error }
-          deadline = call.deadline
         }
+        try call.refuseUnencryptedSession()
+        return try await body(call)
+      } catch {
+        guard error.code == .connectionLost else {
+          let isSilent = call.deadline.failure != nil && !call.waitsForTurn
+          throw isSilent ? error.ofSilence(of: self, since: start) : error
+        }
+        SessionCache.shared.forget(call.session, at: options.busAddress)
+        if call.sessionIsUnusable { unusableSessions += 1 } else { lostSessions += 1 }
+        guard mayRepeatWrites || !call.hasWritten, lostSessions <= 1,
+          unusableSessions <= Self.mostUnusableSessions
+        else { throw error }
+        if call.wasUnderWay, !call.sessionIsUnusable { loss = error }
+        deadline = call.deadline
       }
     }
   }
