@@ -15,6 +15,7 @@ extension ItemWriter {
   }
 
   /// Creates an item with attributes that no other item has.
+  @inline(never)
   func createAnotherItem(
     besides key: ItemKey?, in collection: ObjectPath? = nil, attributes: [String: String],
     label: String, secret: Secret, replacing: Bool = true, after change: MethodCall? = nil
@@ -62,6 +63,7 @@ extension ItemWriter {
     besides key: ItemKey? = nil, in collection: ObjectPath, attributes: [String: String],
     label: String, secret: Secret, replacing: Bool = true, after change: MethodCall? = nil
   ) async throws(SecureStorageError) -> CreatedItem {
+    @inline(never)
     func create(in collection: ObjectPath) async throws(SecureStorageError) -> [Variant?] {
       let secret = try await storable(secret, in: collection)
       let creation = MethodCall.createItem(

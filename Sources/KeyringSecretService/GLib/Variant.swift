@@ -146,6 +146,7 @@ extension Variant {
     (0..<Int(g_variant_n_children(pointer))).map(child)
   }
 
+  @inline(never)
   func child(_ index: Int) -> Variant {
     Variant(adopting: g_variant_get_child_value(pointer, gsize(index)))
   }

@@ -29,6 +29,7 @@ final class MethodCall: Sendable {
     self.answer = answer
   }
 
+  @inline(never)
   convenience init(
     _ object: ObjectPath, _ interface: String, _ method: String, _ arguments: [Variant],
     answer: StaticString, to receiver: String? = nil
