@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import Synchronization
+internal import KeyringRuntime
 
 extension ItemWriter {
   /// Returns the bytes that a collection keeps for a secret.
@@ -39,13 +39,13 @@ extension ItemWriter {
 
   /// Returns `true` for a collection whose file is certainly encrypted.
   private func isEncrypted(_ collection: ObjectPath) async -> Bool {
-    let known = call.session.collectionFiles.withLock { $0[collection] }
+    let known = call.session.collectionFiles[collection]
     // The user may have changed the password, which replaces the file.
     if let file = try? known?.refreshed() { return file.content == .encrypted }
     let files = await HiddenCollections(call).files(of: collection)
     // An alias may stand for another collection the next time.
     if files.count == 1, !collection.isAlias {
-      call.session.collectionFiles.withLock { $0[collection] = files[0] }
+      call.session.collectionFiles[collection] = files[0]
     }
     return !files.isEmpty && files.allSatisfy { $0.content == .encrypted }
   }

@@ -43,7 +43,7 @@ extension Operation {
       } else {
         try await unlockAlone(objects, until: end)
       }
-      session.settle(unlocking, of: objects, options.interaction, .unlocked)
+      session.settle(unlocking, .unlocked)
     } catch {
       let outcome: SecretSession.Unlocking =
         switch error.code {
@@ -53,7 +53,7 @@ extension Operation {
         case .timedOut, .locked, .userCanceled, .wrongKey, .notEncrypted: .refused(error)
         default: .abandoned
         }
-      session.settle(unlocking, of: objects, options.interaction, outcome)
+      session.settle(unlocking, outcome)
       throw error
     }
   }

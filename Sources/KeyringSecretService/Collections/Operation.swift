@@ -123,11 +123,10 @@ final class Operation: ProviderClient {
   /// attempt examines it.
   ///
   /// - Parameter body: A closure that examines and changes the items.
-  /// - Returns: The result of the closure.
   /// - Throws: The error of the closure.
-  func repeatingRefusedChanges<Result>(
-    _ body: () async throws(SecureStorageError) -> Result
-  ) async throws(SecureStorageError) -> Result {
+  func repeatingRefusedChanges(
+    _ body: () async throws(SecureStorageError) -> Void
+  ) async throws(SecureStorageError) {
     for _ in 1...3 {
       do throws(SecureStorageError) {
         return try await body()
@@ -152,6 +151,9 @@ final class Operation: ProviderClient {
 
   // MARK: - Errors
 
+  // Every step can fail, so what makes an error isn't inlined.
+
+  @inline(never)
   func failure(
     _ code: SecureStorageError.Code, _ message: String? = nil, recoverySuggestion: String? = nil,
     argument: String? = nil, underlying: SecureStorageError.Underlying? = nil
@@ -159,18 +161,21 @@ final class Operation: ProviderClient {
     storage.error(
       code, during: operation, message: message,
       recoverySuggestion: recoverySuggestion
-        ?? Self.withoutAsking[code].map {
+        ?? Self.withoutAsking(code).map {
           $0 + (options.interaction == .never ? ", or allow this program to show prompts." : ".")
         },
       argument: argument, underlying: underlying)
   }
 
-  /// The recovery suggestions that need no prompt, without the end of the sentence.
-  private static let withoutAsking: [SecureStorageError.Code: String] = [
-    .locked: "Unlock it with keyring-tool unlock, in your keyring manager or by logging in",
-    .noDefaultCollection:
-      "Create one with keyring-tool unlock, or in your keyring manager as the default one",
-  ]
+  /// Returns the recovery suggestion that needs no prompt, without the end of the sentence.
+  private static func withoutAsking(_ code: SecureStorageError.Code) -> String? {
+    switch code {
+    case .locked: "Unlock it with keyring-tool unlock, in your keyring manager or by logging in"
+    case .noDefaultCollection:
+      "Create one with keyring-tool unlock, or in your keyring manager as the default one"
+    default: nil
+    }
+  }
 
   func unexpectedAnswer(_ text: String) -> SecureStorageError {
     failure(
@@ -194,6 +199,7 @@ final class Operation: ProviderClient {
     return failure(.connectionLost, "The encrypted connection to the keyring doesn't work.")
   }
 
+  @inline(never)
   func failure(_ cause: DBusError, _ message: String? = nil) -> SecureStorageError {
     let code = cause.codeWhileCalling
     if cause.refusesSession { sessionIsUnusable = true }

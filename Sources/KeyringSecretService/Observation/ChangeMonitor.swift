@@ -10,7 +10,7 @@ internal import Synchronization
 /// The monitor has a connection and a thread while there are observers. Both end with the last observer.
 /// Signals name only paths, so the monitor reads the items and collections afterwards: see ``SignalLoop``.
 final class ChangeMonitor: Sendable {
-  private let address: String?
+  fileprivate let address: String?
   /// The time between two looks at items that may have changed silently, and the longest time of a change.
   private let lookInterval: Duration
   private let observations = Observations()
@@ -19,16 +19,17 @@ final class ChangeMonitor: Sendable {
     (self.address, lookInterval) = (address, interval)
   }
 
-  private static let monitors = Mutex<[String?: ChangeMonitor]>([:])
+  private static let monitors = Mutex<[ChangeMonitor]>([])
 
   /// Returns the monitor of a bus, which a first call creates with this interval.
   static func shared(
     at address: String?, lookingEvery interval: Duration = .cacheLifetime
   ) -> ChangeMonitor {
     monitors.withLock { monitors in
-      let found = monitors[address] ?? ChangeMonitor(at: address, lookingEvery: interval)
-      monitors[address] = found
-      return found
+      if let found = monitors.of(address) { return found }
+      let new = ChangeMonitor(at: address, lookingEvery: interval)
+      monitors.append(new)
+      return new
     }
   }
 
@@ -37,7 +38,7 @@ final class ChangeMonitor: Sendable {
   /// Caches know of it before the call that writes returns, even if the call failed, because the write may have taken
   /// place.
   static func noteWrite(of key: ItemKey?, at address: String?) {
-    monitors.withLock { $0[address] }?.observations.reportToAll(.mayHaveChanged(key))
+    monitors.withLock { $0.of(address) }?.observations.reportToAll(.mayHaveChanged(key))
   }
 
   /// Calls an observer for each event until the subscription ends.
@@ -83,5 +84,9 @@ final class ChangeMonitor: Sendable {
       observations.refuseRequests(error)
     }
   }
+}
+
+extension [ChangeMonitor] {
+  fileprivate func of(_ address: String?) -> ChangeMonitor? { first { $0.address == address } }
 }
 #endif

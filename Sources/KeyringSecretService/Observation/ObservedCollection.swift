@@ -40,8 +40,8 @@ final class ObservedCollection {
   ///
   /// Another collection may have the path of this one now.
   private var mayBeAnother = false
-  /// The changes that programs are making, with the keys that were reported, by the programs' unique names.
-  private var changing: [String: [(item: ObjectPath, key: ItemKey?)]] = [:]
+  /// The changes that programs are making, with the programs' unique names, and the keys that were reported.
+  private var changing: [(sender: String, item: ObjectPath, key: ItemKey?)] = []
 
   init(
     _ collection: SecretServiceStorage.Collection, _ query: ItemQuery?,
@@ -85,18 +85,18 @@ final class ObservedCollection {
   func changeBegins(_ item: ObjectPath, by sender: String) {
     guard mayHave(item) else { return }
     let key = ownKey(of: item)
-    changing[sender, default: []].append((item, key))
+    changing.append((sender, item, key))
     report(.changing(key))
   }
 
   /// Reports that a program has stopped changing an item, or all items for the path `nil`.
   func changeEnds(_ item: ObjectPath?, by sender: String) {
-    var rest = changing.removeValue(forKey: sender) ?? []
-    while let index = rest.firstIndex(where: { item == nil || $0.item == item }) {
-      report(.settled(rest.remove(at: index).key))
+    while let index = changing.firstIndex(where: {
+      $0.sender == sender && (item == nil || $0.item == item)
+    }) {
+      report(.settled(changing.remove(at: index).key))
       if item != nil { break }
     }
-    if !rest.isEmpty { changing[sender] = rest }
   }
 
   /// Reports that this collection may have changed.
@@ -124,7 +124,7 @@ final class ObservedCollection {
   ///
   /// - Parameter mayLoseSecrets: `true` if items that look the same may have lost their last secrets.
   func interrupt(mayLoseSecrets: Bool = false) {
-    let changed = unread.union(changing.values.joined().map(\.item))
+    let changed = unread.union(changing.map(\.item))
     // A change in the second of the last one shows only by its signal.
     known.doubt { $1.isRecent || mayLoseSecrets || changed.contains($0) }
     (needsReading, missesChanges) = (true, true)

@@ -14,7 +14,7 @@ final class ReadQueue: Sendable {
   static let shared = ReadQueue()
 
   /// The options and details that the reads of a batch have in common.
-  private struct Route: Hashable {
+  fileprivate struct Route: Equatable {
     let options: SecretServiceStorage.Options
     let rawDetails: ItemQuery.Details.RawValue
 
@@ -22,7 +22,8 @@ final class ReadQueue: Sendable {
     var details: ItemQuery.Details { ItemQuery.Details(rawValue: rawDetails) }
   }
 
-  private struct Line {
+  fileprivate struct Line {
+    let route: Route
     var travelling = 0
     /// The batches that wait, in the order in which they will start.
     var waiting: [Batch] = []
@@ -33,7 +34,7 @@ final class ReadQueue: Sendable {
   /// The maximum number of keys in a batch of several reads.
   private static let mostKeys = 1000
 
-  private let lines = Mutex<[Route: Line]>([:])
+  private let lines = Mutex<[Line]>([])
   /// The number of reads that have a batch, which tests wait for.
   let reads = Atomic(0)
 
@@ -86,18 +87,17 @@ final class ReadQueue: Sendable {
 
   private func join(_ keys: [ItemKey], _ route: Route) -> (batch: Batch, mustStart: Bool) {
     lines.withLock { lines in
-      var line = lines[route] ?? Line()
-      defer { lines[route] = line }
-      if line.travelling < Self.mostTravelling {
-        line.travelling += 1
+      let line = lines.place(of: route)
+      if lines[line].travelling < Self.mostTravelling {
+        lines[line].travelling += 1
         return (Batch(keys), true)
       }
-      if let last = line.waiting.last, last.count + keys.count <= Self.mostKeys {
+      if let last = lines[line].waiting.last, last.count + keys.count <= Self.mostKeys {
         last.add(keys)
         return (last, false)
       }
       let batch = Batch(keys)
-      line.waiting.append(batch)
+      lines[line].waiting.append(batch)
       return (batch, false)
     }
   }
@@ -121,14 +121,14 @@ final class ReadQueue: Sendable {
   /// Records that batches have started or ended, and starts those that may start now.
   private func move(_ route: Route, by change: Int) {
     let next = lines.withLock { lines -> [Batch] in
-      var line = lines[route] ?? Line()
-      line.travelling += change
+      let line = lines.place(of: route)
+      lines[line].travelling += change
       var next: [Batch] = []
-      while line.travelling < Self.mostTravelling, !line.waiting.isEmpty {
-        line.travelling += 1
-        next.append(line.waiting.removeFirst())
+      while lines[line].travelling < Self.mostTravelling, !lines[line].waiting.isEmpty {
+        lines[line].travelling += 1
+        next.append(lines[line].waiting.removeFirst())
       }
-      lines[route] = line.travelling == 0 ? nil : line
+      if lines[line].travelling == 0 { lines.remove(at: line) }
       return next
     }
     for batch in next { start(batch, on: route) }
@@ -140,7 +140,9 @@ final class ReadQueue: Sendable {
   private func leave(_ batch: Batch, on route: Route) {
     let isLast = lines.withLock { lines in
       let isLast = batch.leave()
-      if isLast { lines[route]?.waiting.removeAll { $0 === batch } }
+      if isLast, let line = lines.firstIndex(where: { $0.route == route }) {
+        lines[line].waiting.removeAll { $0 === batch }
+      }
       return isLast
     }
     if isLast { batch.cancel() }
@@ -179,6 +181,15 @@ final class ReadQueue: Sendable {
       if error.code == .locked, let refusal { throw refusal }
       throw error
     }
+  }
+}
+
+extension [ReadQueue.Line] {
+  /// Returns the index of the line of a route, which is new if no read travels on it.
+  fileprivate mutating func place(of route: ReadQueue.Route) -> Int {
+    if let index = firstIndex(where: { $0.route == route }) { return index }
+    append(ReadQueue.Line(route: route))
+    return count - 1
   }
 }
 

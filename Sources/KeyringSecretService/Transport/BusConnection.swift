@@ -14,7 +14,7 @@ final class BusConnection: Sendable {
   /// The number of messages that were given up while the bus still waits for their answers.
   private let unanswered = Atomic(0)
   /// The cancellables of those that are still in progress in this process.
-  private let cancellables = Mutex<[OpaquePointer: GLibReference]>([:])
+  private let cancellables = Mutex<[GLibReference]>([])
   /// The number of waits for answers so far.
   ///
   /// Tests compare it with the documentation.
@@ -29,7 +29,7 @@ final class BusConnection: Sendable {
     // A call that was given up would keep the connection open until its answer arrives. Its loop ends it now.
     //
     // Closing the connection takes a loop of its own, and another loop would have to take the signal of its end.
-    for cancellable in cancellables.withLock(\.values) {
+    for cancellable in cancellables.withLock(\.self) {
       g_cancellable_cancel(UnsafeMutablePointer(cancellable.pointer))
     }
   }
@@ -154,7 +154,10 @@ final class BusConnection: Sendable {
   private func noteUnanswered(_ count: Int, _ cancellable: GLibReference?) {
     unanswered.add(count, ordering: .relaxed)
     guard let cancellable else { return }
-    cancellables.withLock { $0[cancellable.pointer] = count > 0 ? cancellable : nil }
+    cancellables.withLock { cancellables in
+      cancellables.removeAll { $0.pointer == cancellable.pointer }
+      if count > 0 { cancellables.append(cancellable) }
+    }
   }
 
   /// Returns a closure that sends a message to its receiver, or to another one if it names none.

@@ -36,13 +36,16 @@ final class SecretSession: Sendable {
   /// The collection that was last chosen in place of the default collection.
   let chosenCollection = Mutex<ObjectPath?>(nil)
   /// The files in which the provider keeps collections, as they were last seen.
-  let collectionFiles = Mutex<[ObjectPath: CollectionFile]>([:])
+  let collectionFiles = RecentValues<ObjectPath, CollectionFile>()
   /// The collections that are known to be the only ones with their items.
   let confirmed = RecentValues<SecretServiceStorage.Collection, Bool>()
-  /// The open requests to unlock something, by the kind of the question and the objects that they unlock.
+  /// The open requests to unlock something, with the kind of the question and the objects that they unlock.
   let unlockings = Mutex<
-    [SecretServiceStorage.Interaction: [Set<ObjectPath>: SharedOutcome<Unlocking>]]
-  >([:])
+    [(
+      interaction: SecretServiceStorage.Interaction, objects: Set<ObjectPath>,
+      outcome: SharedOutcome<Unlocking>
+    )]
+  >([])
   /// The last times at which the provider wanted a prompt to unlock something, by the collection.
   let promptsNeeded = RecentValues<ObjectPath, ContinuousClock.Instant>()
 
@@ -124,18 +127,17 @@ extension SecretSession {
     _ objects: [ObjectPath], _ interaction: SecretServiceStorage.Interaction
   ) -> (unlocking: SharedOutcome<Unlocking>, isMine: Bool) {
     unlockings.withLock { unlockings in
-      if let known = unlockings[interaction]?[Set(objects)] { return (known, false) }
+      let objects = Set(objects)
+      let known = unlockings.first { $0.interaction == interaction && $0.objects == objects }
+      if let known { return (known.outcome, false) }
       let new = SharedOutcome<Unlocking>()
-      unlockings[interaction, default: [:]][Set(objects)] = new
+      unlockings.append((interaction, objects, new))
       return (new, true)
     }
   }
 
-  func settle(
-    _ unlocking: SharedOutcome<Unlocking>, of objects: [ObjectPath],
-    _ interaction: SecretServiceStorage.Interaction, _ value: Unlocking
-  ) {
-    unlockings.withLock { $0[interaction]?[Set(objects)] = nil }
+  func settle(_ unlocking: SharedOutcome<Unlocking>, _ value: Unlocking) {
+    unlockings.withLock { $0.removeAll { $0.outcome === unlocking } }
     unlocking.settle(value)
   }
 }

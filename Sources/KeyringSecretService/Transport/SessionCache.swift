@@ -16,19 +16,21 @@ final class SessionCache: Sendable {
   /// The outcome of opening a session: the failure, or `nil`.
   ///
   /// It's also `nil` if the failure concerns only the call that tried.
-  private typealias Opening = SharedOutcome<SecretSession.OpeningFailure?>
+  fileprivate typealias Opening = SharedOutcome<SecretSession.OpeningFailure?>
 
-  private struct State {
-    // Sessions and openings don't share an enumeration, because leak checkers don't recognize its pointers.
-    var sessions: [String?: SecretSession] = [:]
-    var openings: [String?: Opening] = [:]
-    /// The provider that the process uses on each bus, which may have ended.
-    var providers: [String?: Provider] = [:]
+  fileprivate struct Bus {
+    let address: String?
+    // A session and an opening don't share an enumeration, because leak checkers don't recognize its pointers.
+    var session: SecretSession?
+    var opening: Opening?
+    /// The provider that the process uses on the bus, which may have ended.
+    var provider: Provider?
+    /// When the current run of unanswered calls began.
+    var silence: Int64?
   }
 
-  private let state = Mutex(State())
-  /// For each bus, when the current run of unanswered calls began.
-  private let silences = Mutex<[String?: Int64]>([:])
+  /// The buses that the process has used, which are few.
+  private let buses = Mutex<[Bus]>([])
 
   /// Returns the open session with the provider on a bus, or opens one.
   ///
@@ -60,16 +62,19 @@ final class SessionCache: Sendable {
   }
 
   private func take(_ address: String?) -> Taken {
-    state.withLock { state in
+    buses.withLock { buses in
+      let bus = buses.place(of: address)
       // A session that can't be used for much longer is replaced with a new one.
-      if let session = state.sessions[address], !session.connection.isExhausted {
+      if let session = buses[bus].session, !session.connection.isExhausted {
         return .session(session)
       }
-      if let opening = state.openings[address] { return .another(opening) }
+      if let opening = buses[bus].opening { return .another(opening) }
       let opening = Opening()
-      state.openings[address] = opening
+      buses[bus].opening = opening
       // A session with a bus that has ended would keep its files open.
-      state.sessions = state.sessions.filter { !$0.value.connection.isClosed }
+      for other in buses.indices where buses[other].session?.connection.isClosed == true {
+        buses[other].session = nil
+      }
       return .mine(opening)
     }
   }
@@ -80,15 +85,15 @@ final class SessionCache: Sendable {
     do throws(SecretSession.OpeningFailure) {
       let opened = try await SecretSession.open(
         address: address, asking: questions, until: deadline)
-      state.withLock { state in
-        state.sessions[address] = opened.session
-        state.openings[address] = nil
+      buses.withLock { buses in
+        let bus = buses.place(of: address)
+        (buses[bus].session, buses[bus].opening) = (opened.session, nil)
+        buses[bus].silence = nil
       }
-      endSilence(at: address)
       opening.settle(nil)
       return (opened.session, opened.answers, true)
     } catch {
-      state.withLock { $0.openings[address] = nil }
+      buses.withLock { $0[$0.place(of: address)].opening = nil }
       // A passed deadline or a cancellation concerns only this call. Another waiting call tries next.
       let isMine = error.code == .timedOut || error.code == .canceled
       opening.settle(isMine ? nil : error)
@@ -98,7 +103,7 @@ final class SessionCache: Sendable {
 
   /// Returns the provider of the open session on a bus, or `nil`.
   func provider(at address: String?) -> Provider? {
-    state.withLock { $0.sessions[address]?.provider }
+    buses.withLock { $0[$0.place(of: address)].session?.provider }
   }
 
   /// Throws an error once if another keyring has taken the place of the one that the process has used.
@@ -108,7 +113,7 @@ final class SessionCache: Sendable {
     throws(SecretSession.OpeningFailure)
   {
     let provider = session.provider
-    let last = state.withLock { $0.providers.updateValue(provider, forKey: address) }
+    let last = buses.withLock { exchange(&$0[$0.place(of: address)].provider, with: provider) }
     if let last, !provider.isSameKeyring(as: last) { throw .init(last, isFollowedBy: provider) }
   }
 
@@ -120,26 +125,36 @@ final class SessionCache: Sendable {
   /// - Returns: The name of a keyring that was silent before this call, or `nil` for another one. Calls at
   ///   the same time notice one silence.
   func noteSilence(at address: String?, since start: Int64) -> String? {
-    let first = silences.withLock { silences in
-      let first = silences[address] ?? ThreadExecutor.now
-      silences[address] = first
-      return first
+    let (first, provider) = buses.withLock { buses in
+      let bus = buses.place(of: address)
+      let first = buses[bus].silence ?? ThreadExecutor.now
+      buses[bus].silence = first
+      return (first, buses[bus].session?.provider ?? buses[bus].provider)
     }
     guard first <= start else { return nil }
-    let provider = state.withLock { $0.sessions[address]?.provider ?? $0.providers[address] }
     return provider.flatMap { $0.isKnown ? $0.keyringName : nil } ?? "the keyring"
   }
 
   /// Records that the keyring on a bus has answered all messages of a call.
   func endSilence(at address: String?) {
-    silences.withLock { if !$0.isEmpty { $0[address] = nil } }
+    buses.withLock { $0[$0.place(of: address)].silence = nil }
   }
 
   /// Removes a lost session, unless another call has already opened a new one.
   func forget(_ session: SecretSession, at address: String?) {
-    state.withLock { state in
-      if state.sessions[address] === session { state.sessions[address] = nil }
+    buses.withLock { buses in
+      let bus = buses.place(of: address)
+      if buses[bus].session === session { buses[bus].session = nil }
     }
+  }
+}
+
+extension [SessionCache.Bus] {
+  /// Returns the index of a bus, which is new at the first use.
+  fileprivate mutating func place(of address: String?) -> Int {
+    if let index = firstIndex(where: { $0.address == address }) { return index }
+    append(SessionCache.Bus(address: address))
+    return count - 1
   }
 }
 #endif
