@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Runs libsecret as a contender, with the calls that a C programmer would write.
-//
-//   contender [count] WORK [COUNT]
-//
-// Each line of input is a number of operations to perform. The answer is a line with the nanoseconds that each
-// operation took. With "count", it's an empty line, and a mark stands before and after the operations.
+
+#include "contending.h"
 
 #include <libsecret/secret.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { MOST = 1000 };
 
@@ -23,15 +15,6 @@ static const SecretSchema schema = {
      {"username", SECRET_SCHEMA_ATTRIBUTE_STRING},
      {"swift-keyring-key", SECRET_SCHEMA_ATTRIBUTE_STRING}}};
 
-// A work, whose `prepare` and `check` aren't timed. If an operation doesn't do what it should, the
-// program ends with an error instead of a time.
-typedef struct {
-  const char *name;
-  void (*prepare)(void);
-  void (*perform)(void);
-  void (*check)(void);
-} Work;
-
 static int count = 1;
 static SecretService *service;
 // The accounts of a work, and the attributes by which their items are found, or with which they are written
@@ -40,13 +23,7 @@ static GHashTable *tables[MOST];
 // The one that an operation uses, if it uses one
 static int current;
 
-static void nothing(void) {}
-
-static void must(gboolean done, GError *error, const char *what) {
-  if (done) return;
-  g_printerr("contender: %s: %s\n", what, error ? error->message : "not as expected");
-  exit(1);
-}
+static const char *text(const GError *error) { return error ? error->message : NULL; }
 
 static GHashTable *attributes_of(const char *account) {
   GHashTable *table = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
@@ -71,7 +48,7 @@ static gchar *expected[MOST];
 static gchar *look_up(int number) {
   GError *error = NULL;
   gchar *password = secret_password_lookupv_sync(&schema, tables[number], NULL, &error);
-  must(error == NULL, error, "lookup");
+  must(error == NULL, text(error), "lookup");
   return password;
 }
 
@@ -80,10 +57,11 @@ static void read_each(void) {
 }
 
 static void check_each(void) {
-  for (int i = 0; i < count; i++) {
-    must(g_strcmp0(passwords[i], expected[i]) == 0, NULL, "the password");
-    secret_password_free(passwords[i]);
-  }
+  for (int i = 0; i < count; i++) must(g_strcmp0(passwords[i], expected[i]) == 0, NULL, "the password");
+}
+
+static void free_each(void) {
+  for (int i = 0; i < count; i++) secret_password_free(passwords[i]);
 }
 
 // Writing
@@ -94,7 +72,7 @@ static void store(const char *secret) {
   GError *error = NULL;
   must(secret_password_storev_sync(&schema, tables[current], SECRET_COLLECTION_DEFAULT, accounts[current],
                                    secret, NULL, &error),
-       error, "store");
+       text(error), "store");
 }
 
 static void prepare_write(void) {
@@ -132,27 +110,26 @@ static void search_and_delete(void) {
   GError *error = NULL;
   GList *found = secret_service_search_sync(
       service, &schema, tables[current], SECRET_SEARCH_NONE, NULL, &error);
-  must(found && !found->next, error, "the search before a removal");
-  must(secret_item_delete_sync(found->data, NULL, &error), error, "the removal");
+  must(found && !found->next, text(error), "the search before a removal");
+  must(secret_item_delete_sync(found->data, NULL, &error), text(error), "the removal");
   g_list_free_full(found, g_object_unref);
 }
 
 static const Work works[] = {
-    {"read", nothing, read_each, check_each},
-    {"absent", nothing, read_each, check_each},
-    {"write", prepare_write, write_only, check_written},
-    {"look-and-write", prepare_write, write_after_look, check_written},
-    {"create", prepare_in_turn, write_after_look, nothing},
-    {"clear", prepare_in_turn, clear, nothing},
-    {"search-and-delete", prepare_in_turn, search_and_delete, nothing},
+    {"read", nothing, read_each, check_each, free_each},
+    {"absent", nothing, read_each, check_each, free_each},
+    {"write", prepare_write, write_only, check_written, nothing},
+    {"look-and-write", prepare_write, write_after_look, check_written, nothing},
+    {"create", prepare_in_turn, write_after_look, nothing, nothing},
+    {"clear", prepare_in_turn, clear, nothing, nothing},
+    {"search-and-delete", prepare_in_turn, search_and_delete, nothing, nothing},
 };
 
 static const Work *set_up(const char *name) {
   GError *error = NULL;
-  const Work *work = works;
-  while (strcmp(work->name, name) != 0) must(++work < works + G_N_ELEMENTS(works), NULL, name);
+  const Work *work = work_named(name, works, G_N_ELEMENTS(works));
   service = secret_service_get_sync(SECRET_SERVICE_OPEN_SESSION, NULL, &error);
-  must(service != NULL, error, "the service");
+  must(service != NULL, text(error), "the service");
   must(count <= MOST, NULL, "room for so many items");
   for (current = 0; current < count; current++) {
     if (strcmp(name, "read") == 0) {
@@ -169,32 +146,9 @@ static const Work *set_up(const char *name) {
   return work;
 }
 
-static gint64 nanoseconds(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec * G_GINT64_CONSTANT(1000000000) + time.tv_nsec;
-}
-
-static gint64 measure(const Work *work) {
-  work->prepare();
-  gint64 start = nanoseconds();
-  work->perform();
-  gint64 end = nanoseconds();
-  work->check();
-  return end - start;
-}
-
-static void perform_between_marks(const Work *work, int operations) {
-  getppid();
-  for (int i = 0; i < operations; i++) {
-    work->prepare();
-    work->perform();
-    // What reads has to free the passwords.
-    if (work->perform == read_each) work->check();
-  }
-  // The main loop of a program receives the signals that libsecret has subscribed to.
+// The main loop of a program receives the signals that libsecret has subscribed to.
+static void receive_signals(void) {
   while (g_main_context_iteration(NULL, FALSE)) continue;
-  getppid();
 }
 
 int main(int argument_count, char **arguments) {
@@ -203,15 +157,7 @@ int main(int argument_count, char **arguments) {
   must(arguments[0] != NULL, NULL, "[count] WORK [COUNT]");
   if (arguments[1]) count = atoi(arguments[1]);
   const Work *work = set_up(arguments[0]);
-  int operations;
-  while (scanf("%d", &operations) == 1) {
-    if (counts)
-      perform_between_marks(work, operations);
-    else
-      for (int i = 0; i < operations; i++) g_print("%s%" G_GINT64_FORMAT, i ? " " : "", measure(work));
-    g_print("\n");
-    fflush(stdout);
-  }
+  contend(work, counts, receive_signals);
   // Nothing stays behind that slows down the next contender.
   for (int i = 0; i < count && work->prepare != nothing; i++)
     secret_password_clearv_sync(&schema, tables[i], NULL, NULL);

@@ -11,7 +11,8 @@ let package = Package(
   dependencies: [.package(name: "swift-keyring", path: "../..")],
   targets: [
     .executableTarget(
-      name: "cold-start", dependencies: [.product(name: "Keyring", package: "swift-keyring")])
+      name: "cold-start", dependencies: [.product(name: "Keyring", package: "swift-keyring")]),
+    .executableTarget(name: "empty"),
   ],
   swiftLanguageModes: [.v6]
 )

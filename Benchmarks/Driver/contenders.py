@@ -39,7 +39,7 @@ class Worker:
 
 
 class Program:
-    """A program that reads one password and exits. Its time is from its start until it has exited."""
+    """A program that prints what is expected and exits. Its time is from its start until it has exited."""
 
     def __init__(self, name, command, given, expected):
         self.name = name

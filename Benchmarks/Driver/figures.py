@@ -7,7 +7,7 @@ import statistics
 import instructions
 import messages
 from contenders import Program, Worker, timed
-from operations import ALL, COLD_START, ON_KEYRING, PASSWORD, SERVER, is_counted
+from operations import ALL, COLD_START, EMPTY, ON_KEYRING, PASSWORD, SERVER, is_counted
 
 Figure = collections.namedtuple("Figure", "lower median upper")
 
@@ -18,7 +18,8 @@ def measured(name, quick):
     operation.prepare()
     rounds = 2 if quick else 20
     contenders = [
-        Program(contender, command, SERVER, PASSWORD) if operation is COLD_START else Worker(contender, command)
+        Program(contender, command, SERVER, "" if contender in EMPTY else PASSWORD)
+        if operation is COLD_START else Worker(contender, command)
         for contender, command in operation.contenders.items()]
     times = timed(contenders, rounds, 1 if quick else max(1, operation.counted // rounds), operation.warm)
     answer = {}

@@ -28,8 +28,7 @@ def count(name, contender):
     operation = OPERATIONS[name]
     command = counting(operation.contenders[contender])
     PROFILES.mkdir(parents=True, exist_ok=True)
-    # The program's path tells C from Swift.
-    file = PROFILES / "-".join([name, command[0].parent.name, command[2]])
+    file = PROFILES / "-".join([name, *command[0].parts[-2:], command[2]])
     for old in PROFILES.glob(f"{file.name}*"):
         old.unlink()
     # Without this, the order of Swift's tables is different in each process.

@@ -9,7 +9,7 @@ import subprocess
 from operations import REPOSITORY
 
 PACKAGES = [
-    "libsecret-1-0", "libglib2.0-0", "gnome-keyring", "dbus-daemon", "libsecret-tools",
+    "libsecret-1-0", "libglib2.0-0", "libsystemd0", "gnome-keyring", "dbus-daemon", "libsecret-tools",
     "python3-secretstorage", "python3-keyring", "golang-docker-credential-helpers", "valgrind",
 ]
 

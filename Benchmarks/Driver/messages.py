@@ -1,6 +1,7 @@
 """Counts the waits, the messages and the bytes of each operation, from a trace of a contender's system calls.
 
-GLib sends each message with one call, and receives the head of each message, which is 16 bytes long, with another.
+GLib and sd-bus send each message with one call, and receive the head of each message, which is 16 bytes long, with
+another.
 """
 
 import dataclasses
@@ -10,8 +11,8 @@ import tempfile
 
 from contenders import Failure
 
-SENT = re.compile(r"sendmsg\(.*iov_base=\"((?:\\x[0-9a-f]{2}){4})")
-RECEIVED = re.compile(r"recvmsg\(.*iov_base=\"((?:\\x[0-9a-f]{2}){4})")
+SENT = re.compile(r"sendmsg\(.*?iov_base=\"((?:\\x[0-9a-f]{2}){4})")
+RECEIVED = re.compile(r"recvmsg\(.*?iov_base=\"((?:\\x[0-9a-f]{2}){4})")
 RESULT = re.compile(r"\) = (\d+)$")
 UNFINISHED = re.compile(r"^(\d+) +(.*) <unfinished \.\.\.>$")
 RESUMED = re.compile(r"^(\d+) +<\.\.\. \w+ resumed>(.*)$")

@@ -14,6 +14,7 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 BUILD = REPOSITORY / ".build"
 SWIFT = BUILD / "counts/release/contender"
 C = BUILD / "benchmarks/C/contender"
+SD_BUS = BUILD / "benchmarks/C/sd-bus"
 PYTHON = "/usr/bin/python3"  # the system's own Python, which has Debian's modules
 
 SERVICE = "swift-keyring-benchmark"
@@ -32,9 +33,12 @@ CLEAR = "C: secret_password_clearv_sync"
 LOOK_AND_STORE = "C: look-up and store"
 SEARCH_AND_DELETE = "C: search and delete"
 LOOKUPS = "C: look-ups"
+MESSAGES = "sd-bus: the messages alone"
 SECRET_STORAGE = "python3-secretstorage"
 SWIFT_PROGRAM = "Swift program, dynamic"
 STATIC_PROGRAM = "Swift program, static"
+EMPTY_PROGRAM = "empty Swift program, dynamic"
+EMPTY_STATIC_PROGRAM = "empty Swift program, static"
 C_PROGRAM = "C program"
 
 # gnome-keyring takes longer for each change, the more items there are.
@@ -61,13 +65,17 @@ def c(*arguments):
     return [C, *map(str, arguments)]
 
 
+def sd_bus(*arguments):
+    return [SD_BUS, *map(str, arguments)]
+
+
 def python(*arguments):
     return [PYTHON, "-I", REPOSITORY / "Benchmarks/Python/contender.py", *arguments]
 
 
 def is_counted(command):
     """Indicates whether the instructions and messages of a contender are counted, rather than only its time."""
-    return command[0] in (SWIFT, C)
+    return command[0] in (SWIFT, C, SD_BUS)
 
 
 def fill(count):
@@ -91,29 +99,31 @@ FILE = [DIRECTORY / "key"]
 # The operations on a keyring. Each account is used once where items are created or removed.
 ON_KEYRING = {
     "read": Operation("Read", {
-        PROPERTY: swift("read"), LOOKUP: c("read"), SECRET_STORAGE: python("read"),
+        PROPERTY: swift("read"), LOOKUP: c("read"), MESSAGES: sd_bus("read"), SECRET_STORAGE: python("read"),
     }, LOOKUP, prepare=lambda: fill(1), note=(
         "python3-secretstorage opens a session with a new key for each item that it finds.")),
     "absent": Operation("Read where there is no value", {
-        PROPERTY: swift("absent"), LOOKUP: c("absent"),
+        PROPERTY: swift("absent"), LOOKUP: c("absent"), MESSAGES: sd_bus("absent"),
     }, LOOKUP, prepare=lambda: fill(1), note=(
         "The library sends two messages at the same time. The second one asks whether the collection is locked, because an "
         "item is reported as missing only if nothing can be hidden. C's call doesn't ask.")),
     "replace": Operation("Write in place of another value", {
         PROPERTY: swift("write"), LOOK_AND_STORE: c("look-and-write"), STORE: c("write"),
-        SECRET_STORAGE: python("write"),
+        MESSAGES: sd_bus("look-and-write"), SECRET_STORAGE: python("write"),
     }, LOOK_AND_STORE, note=(
         "C's items have as many attributes as the library's, because the time that gnome-keyring takes to write "
         "grows with the number of attributes. Python's items have fewer. The library looks at the item's attributes, and "
         "sends a signal before and after the change, because gnome-keyring sends none.")),
     "create": Operation("Write where there was no value", {
         PROPERTY: swift("create", IN_TURN), LOOK_AND_STORE: c("create", IN_TURN),
+        MESSAGES: sd_bus("create", IN_TURN),
     }, LOOK_AND_STORE, warm=10, counted=100, note=(
         "The library sends one more message than C, which asks whether the collection hides an item.")),
     # C's call clears with a search and a deletion. A search by itself makes objects of all that it finds.
     "remove": Operation("Remove", {
         PROPERTY: swift("remove", IN_TURN), CLEAR: c("clear", IN_TURN),
-        SEARCH_AND_DELETE: c("search-and-delete", IN_TURN), SECRET_STORAGE: python("remove"),
+        SEARCH_AND_DELETE: c("search-and-delete", IN_TURN), MESSAGES: sd_bus("clear", IN_TURN),
+        SECRET_STORAGE: python("remove"),
     }, CLEAR, warm=10, counted=100, note=(
         "The library looks at the item's attributes in a message of its own, so that it removes no other program's item.")),
     "items": Operation("50 items of one service", {
@@ -164,16 +174,20 @@ def prepare_start():
     subprocess.run([DOCKER, "store"], input=json.dumps(LOGIN), text=True, check=True)
 
 
-# Programs that read one password and exit. Only their time is measured.
+# Programs that read one password and exit, and empty ones. Only their time is measured.
 COLD_START = Operation("Cold start", {
     SWIFT_PROGRAM: [BUILD / "benchmarks-cold-start/release/cold-start"],
     STATIC_PROGRAM: [BUILD / "benchmarks-static/release/cold-start"],
+    EMPTY_PROGRAM: [BUILD / "benchmarks-cold-start/release/empty"],
+    EMPTY_STATIC_PROGRAM: [BUILD / "benchmarks-static/release/empty"],
     C_PROGRAM: [BUILD / "benchmarks/C/cold-start"],
     "secret-tool lookup": [shutil.which("secret-tool"), "lookup", "service", SERVICE, "username", "account-0"],
     "python3 -m keyring get": [PYTHON, "-m", "keyring", "get", SERVICE, "account-0"],
     "docker-credential-secretservice get": [DOCKER, "get"],
 }, C_PROGRAM, warm=3, counted=100, prepare=prepare_start, note=(
     "A process reads one password and exits. Of the C program's 31 million instructions, 24 are the key exchange. The "
-    "loader looks up the symbols of Swift's libraries, too."))
+    "empty programs read nothing. Their time is the start of Swift itself: the loader finds the symbols of its libraries, "
+    "unless the program is static."))
+EMPTY = {EMPTY_PROGRAM, EMPTY_STATIC_PROGRAM}
 
 ALL = {**OPERATIONS, "cold-start": COLD_START}

@@ -5,14 +5,16 @@ from operations import ALL
 
 HEAD = """# Benchmarks
 
-`Scripts/benchmark` writes this report. Don't edit it by hand. The keyring is a gnome-keyring in a private
-session. Callgrind counts the instructions of all threads of the program, but not the keyring's. C does the same work
-with libsecret. In each round, every contender takes its turn, in an order that changes. Each contender checks that
-it read or wrote the right value. A figure is the median over all rounds, with the quartiles in brackets. A
-ratio is taken within each round, so other load on the machine affects both of its sides. Times apply only
-to this machine. Waits, messages, bytes and instructions hardly depend on it, so they come first, and the gate compares
-the instructions with recorded ones. The article [Performance](../Sources/Keyring/Documentation.docc/Performance.md)
-lists the messages that each use sends. Tests count these messages.
+`Scripts/benchmark` writes this report. Don't edit it by hand. The keyring is a gnome-keyring in a private session.
+Callgrind counts the instructions of all threads of the program, but not the keyring's. C does the same work with
+libsecret. Beside it, sd-bus sends C's messages and nothing else, without encryption, which is what the bus alone costs.
+This library and libsecret send theirs by GLib, whose own work is most of their instructions. In each round, every
+contender takes its turn, in an order that changes. Each contender checks that it read or wrote the right value. A
+figure is the median over all rounds, with the quartiles in brackets. A ratio is taken within each round, so other load
+on the machine affects both of its sides. Times apply only to this machine. Waits, messages, bytes and instructions
+hardly depend on it, so they come first, and the gate compares the instructions with recorded ones. The article
+[Performance](../Sources/Keyring/Documentation.docc/Performance.md) lists the messages that each use sends. Tests count
+these messages.
 
 ![The ratios as a chart](REPORT.svg)
 """

@@ -39,6 +39,12 @@ class CountingTests(unittest.TestCase):
         calls = [MARK] * 3 + together + one_by_one + [MARK]
         self.assertEqual(messages.between_marks(calls, "getppid"), messages.Sent(3, 5, 420))
 
+    def test_a_message_in_several_parts_has_the_type_in_the_first(self):
+        body = r'{iov_base="\x01\x02\x00\x01"..., iov_len=20}'
+        parts = sends(60).replace("}]", "}, " + body + "]")
+        calls = [MARK] * 3 + [parts, receives(), MARK]
+        self.assertEqual(messages.between_marks(calls, "getppid"), messages.Sent(1, 1, 60))
+
     def test_a_signal_ends_no_wait(self):
         calls = [MARK] * 3 + [sends(100), receives(type=4), sends(100), receives(), receives(), MARK]
         self.assertEqual(messages.between_marks(calls, "getppid").waits, 1)
