@@ -34,6 +34,8 @@ extension String {
   package func replacingScalars(
     by other: Unicode.Scalar, where isReplaced: (Unicode.Scalar) -> Bool
   ) -> String {
-    String(UnicodeScalarView(unicodeScalars.map { isReplaced($0) ? other : $0 }))
+    // Most texts stay as they are, and looking is far less work.
+    guard unicodeScalars.contains(where: isReplaced) else { return self }
+    return String(UnicodeScalarView(unicodeScalars.map { isReplaced($0) ? other : $0 }))
   }
 }
