@@ -68,12 +68,6 @@ FUNCTION(
     (KeyringGAsyncResult *res, gchar **out_guid, KeyringGError **error),
     (res, out_guid, error))
 FUNCTION(
-    GIO, gboolean, g_dbus_connection_emit_signal,
-    (KeyringGDBusConnection *connection, const gchar *destination_bus_name, const gchar *object_path,
-    const gchar *interface_name, const gchar *signal_name, KeyringGVariant *parameters, KeyringGError **error),
-    (connection, destination_bus_name, object_path, interface_name, signal_name, parameters,
-    error))
-FUNCTION(
     GIO, void, g_dbus_connection_flush,
     (KeyringGDBusConnection *connection, KeyringGCancellable *cancellable, KeyringGAsyncReadyCallback callback,
     gpointer user_data),
@@ -93,6 +87,11 @@ FUNCTION(
     GIO, KeyringGDBusConnection *, g_dbus_connection_new_finish,
     (KeyringGAsyncResult *res, KeyringGError **error),
     (res, error))
+FUNCTION(
+    GIO, gboolean, g_dbus_connection_send_message,
+    (KeyringGDBusConnection *connection, KeyringGDBusMessage *message, KeyringGDBusSendMessageFlags flags,
+    volatile guint32 *out_serial, KeyringGError **error),
+    (connection, message, flags, out_serial, error))
 FUNCTION(
     GIO, void, g_dbus_connection_send_message_with_reply,
     (KeyringGDBusConnection *connection, KeyringGDBusMessage *message, KeyringGDBusSendMessageFlags flags, gint
@@ -118,10 +117,7 @@ FUNCTION(GIO, gchar *, g_dbus_error_get_remote_error, (const KeyringGError *erro
 FUNCTION(GIO, gboolean, g_dbus_error_strip_remote_error, (KeyringGError *error), (error))
 FUNCTION(GIO, KeyringGVariant *, g_dbus_message_get_body, (KeyringGDBusMessage *message), (message))
 FUNCTION(GIO, const gchar *, g_dbus_message_get_sender, (KeyringGDBusMessage *message), (message))
-FUNCTION(
-    GIO, KeyringGDBusMessage *, g_dbus_message_new_method_call,
-    (const gchar *name, const gchar *path, const gchar *interface_, const gchar *method),
-    (name, path, interface_, method))
+FUNCTION(GIO, KeyringGDBusMessage *, g_dbus_message_new, (void), ())
 FUNCTION(
     GIO, void, g_dbus_message_set_body,
     (KeyringGDBusMessage *message, KeyringGVariant *body),
@@ -130,6 +126,14 @@ FUNCTION(
     GIO, void, g_dbus_message_set_flags,
     (KeyringGDBusMessage *message, KeyringGDBusMessageFlags flags),
     (message, flags))
+FUNCTION(
+    GIO, void, g_dbus_message_set_header,
+    (KeyringGDBusMessage *message, KeyringGDBusMessageHeaderField header_field, KeyringGVariant *value),
+    (message, header_field, value))
+FUNCTION(
+    GIO, void, g_dbus_message_set_message_type,
+    (KeyringGDBusMessage *message, KeyringGDBusMessageType type),
+    (message, type))
 FUNCTION(
     GIO, void, g_dbus_message_set_unix_fd_list,
     (KeyringGDBusMessage *message, KeyringGUnixFDList *fd_list),

@@ -40,6 +40,25 @@ import Testing
     }
   }
 
+  /// GLib 2.82 and earlier parse a type again for each value of it, unless another value has it.
+  @Test func `a value keeps the types of all messages of a read, a change and a removal`() throws {
+    let (collection, item) = (ObjectPath("/collection"), ObjectPath("/collection/1"))
+    let secret = try #require(try openSession().encode(Secret("secret")))
+    let messages: [MethodCall] = [
+      .searchItems(in: collection, ["service": "x"]), .getSecrets([item], session: collection),
+      .isLocked(collection), .attributes(ofItem: item), .properties(of: item),
+      .setSecret(secret, of: item), .delete(item),
+      .createItem(
+        in: collection, attributes: [:], label: "", secret: secret, replacing: true),
+    ]
+    let kept = Variant.ofAllTypes.type
+    for message in messages {
+      #expect(message.arguments.map { kept.contains($0.type) } ?? true)
+      // An answer without arguments has no value.
+      #expect(kept.contains("\(message.answer)") || message.answer.utf8CodeUnitCount == 2)
+    }
+  }
+
   private static func waits(at address: String? = nil) throws -> Int {
     try openSession(at: address).connection.waits.load(ordering: .relaxed)
   }

@@ -99,7 +99,20 @@ typedef enum KeyringGDBusConnectionFlags {
   G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT = 1,
   G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION = 8
 } KeyringGDBusConnectionFlags;
-typedef enum KeyringGDBusMessageFlags { G_DBUS_MESSAGE_FLAGS_NO_AUTO_START = 2 } KeyringGDBusMessageFlags;
+typedef enum KeyringGDBusMessageFlags {
+  G_DBUS_MESSAGE_FLAGS_NO_REPLY_EXPECTED = 1,
+  G_DBUS_MESSAGE_FLAGS_NO_AUTO_START = 2
+} KeyringGDBusMessageFlags;
+typedef enum KeyringGDBusMessageHeaderField {
+  G_DBUS_MESSAGE_HEADER_FIELD_PATH = 1,
+  G_DBUS_MESSAGE_HEADER_FIELD_INTERFACE = 2,
+  G_DBUS_MESSAGE_HEADER_FIELD_MEMBER = 3,
+  G_DBUS_MESSAGE_HEADER_FIELD_DESTINATION = 6
+} KeyringGDBusMessageHeaderField;
+typedef enum KeyringGDBusMessageType {
+  G_DBUS_MESSAGE_TYPE_METHOD_CALL = 1,
+  G_DBUS_MESSAGE_TYPE_SIGNAL = 4
+} KeyringGDBusMessageType;
 typedef enum KeyringGDBusProxyFlags {
   G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES = 1,
   G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS = 2,

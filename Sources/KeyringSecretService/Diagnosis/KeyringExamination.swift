@@ -21,7 +21,8 @@ struct KeyringExamination {
         "provider", BusConnection.description(of: name, process: process, version: version))
     }
     let (property, object, interface) = Provider.version
-    let question = MethodCall.property(property, of: ObjectPath(object), interface, to: name)
+    let question = MethodCall.property(
+      DBusName(property), of: ObjectPath(object), DBusName(interface), to: name)
     // Not every provider answers this.
     version = try await facts([question])[0]?.property(ofType: "s")?.text
     version = version ?? process.flatMap { installedVersion(of: $0.child(0).number) }

@@ -10,6 +10,7 @@ typealias GCancellable = KeyringGCancellable
 typealias GClassInitFunc = KeyringGClassInitFunc
 typealias GConnectFlags = KeyringGConnectFlags
 typealias GDBusConnectionFlags = KeyringGDBusConnectionFlags
+typealias GDBusMessageType = KeyringGDBusMessageType
 typealias GError = KeyringGError
 typealias GIOErrorEnum = KeyringGIOErrorEnum
 typealias GObject = KeyringGObject

@@ -48,6 +48,9 @@ extension Variant {
     Variant(adopting: g_variant_new_tuple(members.map(\.pointer), gsize(members.count)))
   }
 
+  /// The value of a message without arguments.
+  static let empty = tuple([])
+
   static func objectPaths(_ paths: [ObjectPath]) -> Variant {
     array(of: "o", paths.map { $0.text.withCString { g_variant_new_object_path($0) } })
   }
@@ -96,7 +99,8 @@ extension Variant {
   /// GLib parses a type again if no value has it at the moment, so the package keeps this value.
   static let ofAllTypes = Variant(
     adopting: g_variant_new_from_data(
-      ("(a{yv}(a{ss})(aoo)(ss)(s)(ao)(v)(a{sv})(a{o(oayays)}))" as StaticString).variantType,
+      ("(a{yv}(a{ss})(aoo)(ss)(s)(ao)(v)(a{sv})(a{o(oayays)})(o)((oayays))(a{sv}(oayays)b)(oo))"
+        as StaticString).variantType,
       nil, 0, 0, nil, nil))
 }
 

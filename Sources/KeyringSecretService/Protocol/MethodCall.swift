@@ -11,14 +11,15 @@ final class MethodCall: Sendable {
   /// The bus name of the receiver, or `nil` for the provider.
   let receiver: String?
   let object: ObjectPath
-  let interface: String
-  let method: String
-  let arguments: Variant
+  let interface: DBusName
+  let method: DBusName
+  /// The arguments, or `nil` for none.
+  let arguments: Variant?
   /// The type of the answer; an answer of another type is an error.
   let answer: StaticString
 
   init(
-    _ object: ObjectPath, _ interface: String, _ method: String, arguments: Variant,
+    _ object: ObjectPath, _ interface: DBusName, _ method: DBusName, arguments: Variant?,
     answer: StaticString, to receiver: String? = nil
   ) {
     self.receiver = receiver
@@ -31,11 +32,12 @@ final class MethodCall: Sendable {
 
   @inline(never)
   convenience init(
-    _ object: ObjectPath, _ interface: String, _ method: String, _ arguments: [Variant],
+    _ object: ObjectPath, _ interface: DBusName, _ method: DBusName, _ arguments: [Variant],
     answer: StaticString, to receiver: String? = nil
   ) {
     self.init(
-      object, interface, method, arguments: .tuple(arguments), answer: answer, to: receiver)
+      object, interface, method, arguments: arguments.isEmpty ? nil : .tuple(arguments),
+      answer: answer, to: receiver)
   }
 }
 
@@ -51,8 +53,8 @@ extension MethodCall {
 
 extension MethodCall {
   private static let service = ObjectPath("/org/freedesktop/secrets")
-  static let serviceInterface = "org.freedesktop.Secret.Service"
-  private static let getSecrets = "GetSecrets"
+  static let serviceInterface: DBusName = "org.freedesktop.Secret.Service"
+  private static let getSecrets: DBusName = "GetSecrets"
 
   /// Returns a call that requests the secrets of those items that exist and are unlocked.
   static func getSecrets(_ items: [ObjectPath], session: ObjectPath) -> MethodCall {
@@ -84,7 +86,7 @@ extension MethodCall {
   ///
   /// The answer contains the new collection, or "/" and a prompt.
   static func createCollection(labeled label: String, aliased alias: String) -> MethodCall {
-    let properties: Variant = .properties(["\(collectionInterface).Label": .string(label)])
+    let properties: Variant = .properties(["\(collectionInterface.text).Label": .string(label)])
     return MethodCall(
       service, serviceInterface, "CreateCollection", [properties, .string(alias)], answer: "(oo)")
   }
@@ -116,10 +118,12 @@ extension MethodCall {
 // MARK: - Passwords
 
 extension MethodCall {
+  private static let passwordInterface = DBusName(Provider.passwordInterface)
+
   /// Returns a call that unlocks a collection with its encrypted password.
   static func unlock(_ collection: ObjectPath, password: Variant) -> MethodCall {
     MethodCall(
-      service, Provider.passwordInterface, "UnlockWithMasterPassword",
+      service, passwordInterface, "UnlockWithMasterPassword",
       [.objectPath(collection), password], answer: "()")
   }
 
@@ -128,19 +132,25 @@ extension MethodCall {
   /// The answer is the collection, which has no alias.
   static func createCollection(labeled label: String, password: Variant) -> MethodCall {
     MethodCall(
-      service, Provider.passwordInterface, "CreateWithMasterPassword",
-      [.properties(["\(collectionInterface).Label": .string(label)]), password], answer: "(o)")
+      service, passwordInterface, "CreateWithMasterPassword",
+      [.properties(["\(collectionInterface.text).Label": .string(label)]), password], answer: "(o)")
   }
 }
 
 // MARK: - Collection and item
 
 extension MethodCall {
-  static let collectionInterface = "org.freedesktop.Secret.Collection"
-  private static let itemInterface = "org.freedesktop.Secret.Item"
-  private static let searchItems = "SearchItems"
-  private static let setSecret = "SetSecret"
-  private static let attributes = "Attributes"
+  static let collectionInterface: DBusName = "org.freedesktop.Secret.Collection"
+  private static let itemInterface: DBusName = "org.freedesktop.Secret.Item"
+  private static let itemLabel = "\(itemInterface.text).Label"
+  private static let itemAttributes = "\(itemInterface.text).Attributes"
+  private static let searchItems: DBusName = "SearchItems"
+  private static let createItem: DBusName = "CreateItem"
+  private static let setSecret: DBusName = "SetSecret"
+  private static let delete: DBusName = "Delete"
+  private static let attributes: DBusName = "Attributes"
+  private static let locked: DBusName = "Locked"
+  private static let modified: DBusName = "Modified"
 
   /// `true` for a search in a collection.
   var isSearch: Bool { interface == Self.collectionInterface && method == Self.searchItems }
@@ -151,17 +161,10 @@ extension MethodCall {
   ) -> MethodCall {
     // Some providers compare the attributes of each item in this order, until one differs. The private
     // attribute distinguishes fewer items than the account, so it comes last.
-    var ordered: [(key: String, value: String)] = []
-    var reserved = ordered
-    for attribute in attributes {
-      if AttributeName.isReserved(attribute.key) {
-        reserved.append(attribute)
-      } else {
-        ordered.append(attribute)
-      }
-    }
+    var ordered = Array(attributes)
+    _ = ordered.partition { AttributeName.isReserved($0.key) }
     return MethodCall(
-      collection, collectionInterface, searchItems, [.strings(ordered + reserved)], answer: "(ao)")
+      collection, collectionInterface, searchItems, [.strings(ordered)], answer: "(ao)")
   }
 
   /// Returns a call that creates an item.
@@ -173,11 +176,10 @@ extension MethodCall {
     replacing: Bool
   ) -> MethodCall {
     let properties: [String: Variant] = [
-      "\(itemInterface).Label": .string(label),
-      "\(itemInterface).Attributes": .strings(attributes),
+      itemLabel: .string(label), itemAttributes: .strings(attributes),
     ]
     return MethodCall(
-      collection, collectionInterface, "CreateItem",
+      collection, collectionInterface, createItem,
       [.properties(properties), secret, .boolean(replacing)], answer: "(oo)")
   }
 
@@ -190,14 +192,14 @@ extension MethodCall {
   ///
   /// The answer contains a prompt, or "/" after an immediate deletion.
   static func delete(_ item: ObjectPath) -> MethodCall {
-    MethodCall(item, itemInterface, "Delete", [], answer: "(o)")
+    MethodCall(item, itemInterface, delete, [], answer: "(o)")
   }
 
   /// Returns a call that deletes a collection.
   ///
   /// The answer contains a prompt, or "/" after an immediate deletion.
   static func delete(collection: ObjectPath) -> MethodCall {
-    MethodCall(collection, collectionInterface, "Delete", [], answer: "(o)")
+    MethodCall(collection, collectionInterface, delete, [], answer: "(o)")
   }
 
   /// Returns a call that requests the paths of all items.
@@ -214,19 +216,19 @@ extension MethodCall {
   }
 
   static func isLocked(_ collection: ObjectPath) -> MethodCall {
-    property("Locked", of: collection, collectionInterface)
+    property(locked, of: collection, collectionInterface)
   }
 
   static func modified(ofCollection collection: ObjectPath) -> MethodCall {
-    property("Modified", of: collection, collectionInterface)
+    property(modified, of: collection, collectionInterface)
   }
 
   static func properties(of item: ObjectPath) -> MethodCall {
     MethodCall(
-      item, propertiesInterface, "GetAll", arguments: ofItems, answer: "(a{sv})")
+      item, propertiesInterface, getAll, arguments: ofItems, answer: "(a{sv})")
   }
 
-  private static let ofItems = Variant.tuple([.string(itemInterface)])
+  private static let ofItems = Variant.tuple([itemInterface.value])
 
   /// Returns the calls that request the times at which a collection was created and changed.
   static func times(ofCollection collection: ObjectPath) -> [MethodCall] {
@@ -241,7 +243,7 @@ extension MethodCall {
   var silentChange: Provider.SilentChange? {
     if interface == Self.itemInterface, method == Self.setSecret { return .secret }
     guard interface == Self.propertiesInterface, method == Self.set else { return nil }
-    return arguments.child(1).text == Self.attributes ? .attributes : nil
+    return arguments?.child(1).text == Self.attributes.text ? .attributes : nil
   }
 
   static func setAttributes(_ attributes: [String: String], of item: ObjectPath) -> MethodCall {
@@ -252,7 +254,7 @@ extension MethodCall {
 // MARK: - Prompt
 
 extension MethodCall {
-  static let promptInterface = "org.freedesktop.Secret.Prompt"
+  static let promptInterface: DBusName = "org.freedesktop.Secret.Prompt"
 
   /// Returns a call that shows a prompt to the user.
   ///
@@ -266,6 +268,7 @@ extension MethodCall {
 
 extension MethodCall {
   static let bus = "org.freedesktop.DBus"
+  private static let busInterface = DBusName(bus)
 
   /// The name that a provider owns on the bus.
   static let secrets = "org.freedesktop.secrets"
@@ -288,31 +291,33 @@ extension MethodCall {
   /// Returns a call that requests the names for which the bus can start a program.
   static func activatableNames() -> MethodCall { toBus("ListActivatableNames", [], answer: "(as)") }
 
-  static func toBus(_ method: String, _ arguments: [Variant], answer: StaticString) -> MethodCall {
+  static func toBus(_ method: DBusName, _ arguments: [Variant], answer: StaticString) -> MethodCall
+  {
     MethodCall(
-      ObjectPath("/org/freedesktop/DBus"), bus, method, arguments, answer: answer, to: bus)
+      ObjectPath("/org/freedesktop/DBus"), busInterface, method, arguments, answer: answer, to: bus)
   }
 }
 
 // MARK: - Properties of any object
 
 extension MethodCall {
-  private static let propertiesInterface = "org.freedesktop.DBus.Properties"
-  private static let set = "Set"
+  private static let propertiesInterface: DBusName = "org.freedesktop.DBus.Properties"
+  private static let get: DBusName = "Get"
+  private static let getAll: DBusName = "GetAll"
+  private static let set: DBusName = "Set"
 
   static func property(
-    _ name: String, of object: ObjectPath, _ interface: String, to receiver: String? = nil
+    _ name: DBusName, of object: ObjectPath, _ interface: DBusName, to receiver: String? = nil
   ) -> MethodCall {
     MethodCall(
-      object, propertiesInterface, "Get", [.string(interface), .string(name)], answer: "(v)",
-      to: receiver)
+      object, propertiesInterface, get, [interface.value, name.value], answer: "(v)", to: receiver)
   }
 
   private static func setProperty(
-    _ name: String, to value: Variant, of item: ObjectPath
+    _ name: DBusName, to value: Variant, of item: ObjectPath
   ) -> MethodCall {
     MethodCall(
-      item, propertiesInterface, set, [.string(itemInterface), .string(name), value.boxed],
+      item, propertiesInterface, set, [itemInterface.value, name.value, value.boxed],
       answer: "()")
   }
 }

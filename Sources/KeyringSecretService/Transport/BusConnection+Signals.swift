@@ -36,10 +36,10 @@ extension BusSignal {
   static let unheard = BusSignal(interface: Provider.SilentChange.interface)
 
   static let ofCollections = BusSignal(
-    sender: MethodCall.secrets, interface: MethodCall.collectionInterface)
+    sender: MethodCall.secrets, interface: MethodCall.collectionInterface.text)
 
   static let ofService = BusSignal(
-    sender: MethodCall.secrets, interface: MethodCall.serviceInterface)
+    sender: MethodCall.secrets, interface: MethodCall.serviceInterface.text)
 }
 
 extension BusConnection {

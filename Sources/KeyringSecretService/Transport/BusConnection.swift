@@ -144,8 +144,9 @@ final class BusConnection: Sendable {
       throw failure
     }
     defer { flights.giveBack(messages.count) }
+    let receiver = provider.map { Variant.string($0) }
     let results = try await CallLoop.results(
-      of: messages.map { starting($0, to: provider) }, until: deadline,
+      of: messages.map { starting($0, to: receiver) }, until: deadline,
       onResult: { index, _ in onAnswer(index) },
       onGivenUp: { [weak self] in self?.noteUnanswered($0, $1) })
     return zip(messages, results).map { answer($1, to: $0) }
@@ -164,12 +165,13 @@ final class BusConnection: Sendable {
   ///
   /// The message can take descriptors along. The bus starts no program for it.
   func starting(
-    _ message: MethodCall, to receiver: String?, with descriptors: GLibReference? = nil
+    _ message: MethodCall, to receiver: Variant?, with descriptors: GLibReference? = nil
   ) -> CallLoop.Start {
     { [reference] cancellable, callback, data in
-      let call = message.withoutArguments(to: receiver)
+      let call = Self.message(
+        G_DBUS_MESSAGE_TYPE_METHOD_CALL, message.object, message.interface, message.method,
+        message.arguments, to: message.receiver.map { .string($0) } ?? receiver)
       defer { g_object_unref(gpointer(call)) }
-      g_dbus_message_set_body(call, message.arguments.pointer)
       g_dbus_message_set_flags(call, G_DBUS_MESSAGE_FLAGS_NO_AUTO_START)
       if let descriptors {
         g_dbus_message_set_unix_fd_list(call, UnsafeMutablePointer(descriptors.pointer))
@@ -196,9 +198,9 @@ final class BusConnection: Sendable {
       var error: UnsafeMutablePointer<GError>?
       if g_dbus_message_to_gerror(reply, &error) != 0 { throw DBusError(adopting: error) }
       let body = g_dbus_message_get_body(reply).map { Variant(adopting: g_variant_ref($0)) }
-      let answer = body ?? .tuple([])
+      let answer = body ?? .empty
       guard answer.isOfType(message.answer) else {
-        throw .otherType(answer, of: message.method, insteadOf: message.answer)
+        throw .otherType(answer, of: message.method.text, insteadOf: message.answer)
       }
       return answer
     }
@@ -212,22 +214,27 @@ extension Result<Variant, DBusError> {
   }
 }
 
-extension MethodCall {
-  /// Creates GDBus's message.
-  fileprivate func withoutArguments(to other: String?) -> OpaquePointer? {
-    // As an argument, a string would be copied.
-    object.text.withCString { object in
-      interface.withCString { interface in
-        method.withCString { method in
-          guard let receiver = receiver ?? other else {
-            return g_dbus_message_new_method_call(nil, object, interface, method)
-          }
-          return receiver.withCString {
-            g_dbus_message_new_method_call($0, object, interface, method)
-          }
-        }
-      }
+extension BusConnection {
+  /// Creates GDBus's message from its names and arguments.
+  ///
+  /// GDBus's functions for a call and a signal check and copy each text several times.
+  private static func message(
+    _ type: GDBusMessageType, _ object: ObjectPath, _ interface: DBusName, _ member: DBusName,
+    _ arguments: Variant? = nil, to receiver: Variant? = nil
+  ) -> OpaquePointer? {
+    let message = g_dbus_message_new()
+    g_dbus_message_set_message_type(message, type)
+    let path = object.text.withCString { g_variant_new_object_path($0) }
+    g_dbus_message_set_header(message, G_DBUS_MESSAGE_HEADER_FIELD_PATH, path)
+    g_dbus_message_set_header(
+      message, G_DBUS_MESSAGE_HEADER_FIELD_INTERFACE, interface.value.pointer)
+    g_dbus_message_set_header(message, G_DBUS_MESSAGE_HEADER_FIELD_MEMBER, member.value.pointer)
+    if let receiver {
+      g_dbus_message_set_header(
+        message, G_DBUS_MESSAGE_HEADER_FIELD_DESTINATION, receiver.pointer)
     }
+    if let arguments { g_dbus_message_set_body(message, arguments.pointer) }
+    return message
   }
 }
 
@@ -242,7 +249,7 @@ extension BusConnection {
   func announce(
     _ change: Provider.SilentChange, _ step: Provider.SilentChange.Step, of item: ObjectPath
   ) async {
-    broadcast(change.signal(step), of: Provider.SilentChange.interface, from: item)
+    broadcast(DBusName(change.signal(step)), of: Self.silentChanges, from: item)
     if step == .changing { return }
     _ = try? await CallLoop.result(until: Deadline(after: .seconds(1))) {
       [reference] cancellable, callback, data in
@@ -250,12 +257,17 @@ extension BusConnection {
     }
   }
 
+  private static let silentChanges = DBusName(Provider.SilentChange.interface)
+
   /// Sends a signal without arguments to all its subscribers.
   ///
   /// A signal has no answer.
-  func broadcast(_ member: String, of interface: String, from object: ObjectPath) {
-    g_dbus_connection_emit_signal(
-      reference.pointer, nil, object.text, interface, member, nil, nil)
+  func broadcast(_ member: DBusName, of interface: DBusName, from object: ObjectPath) {
+    let signal = Self.message(G_DBUS_MESSAGE_TYPE_SIGNAL, object, interface, member)
+    defer { g_object_unref(gpointer(signal)) }
+    g_dbus_message_set_flags(signal, G_DBUS_MESSAGE_FLAGS_NO_REPLY_EXPECTED)
+    g_dbus_connection_send_message(
+      reference.pointer, signal, G_DBUS_SEND_MESSAGE_FLAGS_NONE, nil, nil)
   }
 }
 #endif

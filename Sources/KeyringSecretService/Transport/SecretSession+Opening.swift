@@ -87,6 +87,7 @@ extension SecretSession {
       secret_service_ensure_session(
         UnsafeMutablePointer(service.pointer), cancellable, callback, data)
     }
+    let receiver = Variant.string(provider.uniqueName)
     var refusals = 0
     // A provider that has just started may lose the message, on a busy machine more than once. After these times, it's
     // only slow.
@@ -97,7 +98,7 @@ extension SecretSession {
       guard owner(of: service) == provider.uniqueName else { throw .providerHasQuit }
       do throws(DBusError) {
         let results = try await CallLoop.results(
-          of: [start] + questions.map { connection.starting($0, to: provider.uniqueName) },
+          of: [start] + questions.map { connection.starting($0, to: receiver) },
           until: end)
         try check {
           secret_service_ensure_session_finish(

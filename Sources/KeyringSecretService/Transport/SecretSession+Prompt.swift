@@ -25,7 +25,7 @@ extension SecretSession {
     _ prompt: ObjectPath, unlocking collections: [ObjectPath] = [], until deadline: Deadline
   ) async throws(DBusError) -> PromptOutcome? {
     let completed = BusSignal(
-      sender: provider.uniqueName, interface: MethodCall.promptInterface, member: "Completed",
+      sender: provider.uniqueName, interface: MethodCall.promptInterface.text, member: "Completed",
       object: prompt)
     var failure: DBusError?
     var takesTime = false

@@ -15,7 +15,8 @@ struct PasswordCollection {
   private let password: String
   private let address: String?
   static let password = "the password of a test's collection"
-  private static let interface = "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface"
+  private static let interface: DBusName =
+    "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface"
 
   /// Makes the collection, which gnome-keyring keeps in a text file if it has no password.
   ///
@@ -75,7 +76,7 @@ struct PasswordCollection {
   private static let service = ObjectPath("/org/freedesktop/secrets")
 
   private static func call(
-    _ method: String, _ argument: Variant, _ passwords: [String], answer: StaticString,
+    _ method: DBusName, _ argument: Variant, _ passwords: [String], answer: StaticString,
     at address: String?
   ) throws -> Variant {
     let session = try openSession(at: address)
