@@ -16,8 +16,8 @@ def sends(count, type=messages.METHOD_CALL):
     return call("sendmsg", type, count, count)
 
 
-def receives(type=messages.METHOD_RETURN):
-    return call("recvmsg", type, messages.HEAD, messages.HEAD)
+def receives(type=messages.METHOD_RETURN, head=16):
+    return call("recvmsg", type, head, head)
 
 
 MARK = "getppid() = 7"
@@ -38,6 +38,10 @@ class CountingTests(unittest.TestCase):
         one_by_one = [sends(30), receives(), sends(40, type=4), sends(50), receives()]
         calls = [MARK] * 3 + together + one_by_one + [MARK]
         self.assertEqual(messages.between_marks(calls, "getppid"), messages.Sent(3, 5, 420))
+
+    def test_each_answer_to_sd_bus_ends_a_wait(self):
+        calls = [MARK] * 3 + [sends(100), receives(head=24), sends(100), receives(head=24), MARK]
+        self.assertEqual(messages.between_marks(calls, "getppid").waits, 2)
 
     def test_a_message_in_several_parts_has_the_type_in_the_first(self):
         body = r'{iov_base="\x01\x02\x00\x01"..., iov_len=20}'
