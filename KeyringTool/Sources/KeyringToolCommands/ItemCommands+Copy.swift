@@ -34,7 +34,8 @@ extension ItemCommands {
     let items = try storage.items(matching: selection.query())
       .filter { selection.hasSchema(of: $0.key) }
     let left = items.filter { $0.isForeign && !allPrograms && !selection.names($0) }
-    let keys = Self.keys(of: items).filter { key in !left.contains { $0.key == key } }
+    let leftKeys = Set(left.map(\.key))
+    let keys = Self.keys(of: items).filter { !leftKeys.contains($0) }
     func copied(_ keys: [ItemKey]) throws(SecureStorageError) -> Int {
       try Migration(of: keys, from: storage, to: destination, replacing: isReplacing).copy().count
     }

@@ -21,6 +21,7 @@ public struct ServiceVariables: Sendable {
     var query = try ItemSelection(service: service).query()
     query.details = .metadata
     var keys: [String: ItemKey] = [:]
+    let others = Set(others)
     for item in try storage.items(matching: query) {
       if let reason = Self.problem(of: item, others) {
         leave(item.key, reason)
@@ -55,7 +56,7 @@ public struct ServiceVariables: Sendable {
   }
 
   /// Returns the reason why an item can't be a variable, or `nil` if it can.
-  private static func problem(of item: SecureItem, _ others: [String]) -> String? {
+  private static func problem(of item: SecureItem, _ others: Set<String>) -> String? {
     if item.isForeign { return "another program's" }
     if item.key.kind == .credentials { return "a credential" }
     guard let account = item.key.account, isName(account) else { return "no name of a variable" }

@@ -17,7 +17,7 @@ enum NetrcFormat {
 /// A parser that finds the entries of a `.netrc` file.
 ///
 /// An entry that curl, SwiftPM and Python read differently is unusable.
-private struct NetrcParser {
+struct NetrcParser<Bytes: RandomAccessCollection<UInt8>> where Bytes.Index == Int {
   /// The reason why no item can be made from an entry, as the rest of a sentence about its line.
   private struct Problem: Error {
     let phrase: String
@@ -25,17 +25,12 @@ private struct NetrcParser {
     init(_ phrase: String) { self.phrase = phrase }
   }
 
-  private struct Token {
-    let range: Range<Int>
-    let isQuoted: Bool
-  }
+  private static var otherWord: String { "has a word that isn't of this format" }
 
-  private static let otherWord = "has a word that isn't of this format"
-
-  private let bytes: UnsafeRawBufferPointer
+  private let bytes: Bytes
   private var position: Int
 
-  init(_ bytes: UnsafeRawBufferPointer) {
+  init(_ bytes: Bytes) {
     self.bytes = bytes
     // A byte order mark stays in the file.
     position = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
@@ -69,7 +64,7 @@ private struct NetrcParser {
     position = start + 7
     var path = isDefault ? [] : [try text("the name of the server")]
     var problem = isDefault ? "is for all other servers" : nil
-    var password: Token?
+    var password: Range<Int>?
     var end = position
     reading: while let next = nextWord() {
       let word = word(at: next)
@@ -93,18 +88,13 @@ private struct NetrcParser {
     position = end
     let range = wholeLines(start..<end, from: first)
     guard let password else { return .unusable(problem ?? "has no password", range) }
-    let content = bytes[password.range]
+    let content = bytes[password]
     if content.elementsEqual(PlaintextEntry.noPassword.utf8) {
       return .unusable(PlaintextEntry.tokenAsLogin, range)
     }
     if let problem { return .unusable(problem, range) }
-    var escapes: [Int] = []
-    for index in password.range where password.isQuoted && bytes[index] == UInt8(ascii: "\\") {
-      if escapes.last != index - 1 { escapes.append(index) }
-    }
-    let secret = Secret(
-      bytes: content.indices.lazy.filter { !escapes.contains($0) }.map { [bytes] in bytes[$0] })
-    return PlaintextEntry(path: path, kind: .text, secret: secret, range: range)
+    return PlaintextEntry(
+      path: path, kind: .text, secret: Secret(bytes: Unescaped(content)), range: range)
   }
 
   /// Moves past blanks and comments, and returns the start of the next word.
@@ -125,14 +115,14 @@ private struct NetrcParser {
 
   private mutating func text(_ meaning: String) throws(Problem) -> String {
     let token = try token(meaning)
-    guard !bytes[token.range].contains(UInt8(ascii: "\\")),
-      let text = String(validating: bytes[token.range], as: UTF8.self), !text.isEmpty
+    guard !bytes[token].contains(UInt8(ascii: "\\")),
+      let text = String(validating: bytes[token], as: UTF8.self), !text.isEmpty
     else { throw Problem("has no text as \(meaning)") }
     return text
   }
 
-  /// Reads the word after a keyword.
-  private mutating func token(_ meaning: String) throws(Problem) -> Token {
+  /// Reads the word after a keyword, and returns its range, without quotes.
+  private mutating func token(_ meaning: String) throws(Problem) -> Range<Int> {
     let start = pastBlanks(from: position)
     guard start < bytes.count else { throw Problem("ends before \(meaning)") }
     position = start
@@ -144,7 +134,7 @@ private struct NetrcParser {
       guard !bytes[start..<position].contains(UInt8(ascii: "\\")) else {
         throw Problem("has a backslash in \(meaning), which programs read differently")
       }
-      return Token(range: start..<position, isQuoted: false)
+      return start..<position
     }
     var end = start + 1
     while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
@@ -160,7 +150,7 @@ private struct NetrcParser {
       throw Problem("has a misplaced quote in \(meaning)")
     }
     position = end + 1
-    return Token(range: start + 1..<end, isQuoted: true)
+    return start + 1..<end
   }
 
   /// Skips a macro, which ends with an empty line.
@@ -176,16 +166,20 @@ private struct NetrcParser {
 
   /// Extends a range over the lines that have nothing else.
   private func wholeLines(_ range: Range<Int>, from first: Int) -> Range<Int> {
-    let before = bytes[first..<range.lowerBound]
-    let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? first
-    let lineEnd = endOfLine(from: range.upperBound)
-    guard bytes[lineStart..<range.lowerBound].allSatisfy(isBlank),
-      bytes[range.upperBound..<lineEnd].allSatisfy(isBlank)
+    var (start, end) = (range.lowerBound, range.upperBound)
+    while start > first, isBlankInLine(bytes[start - 1]) { start -= 1 }
+    while end < bytes.count, isBlankInLine(bytes[end]) { end += 1 }
+    guard start == first || isLineFeed(bytes[start - 1]),
+      end == bytes.count || isLineFeed(bytes[end])
     else { return range }
-    return lineStart..<min(lineEnd + 1, bytes.count)
+    return start..<min(end + 1, bytes.count)
   }
 
   private func isBlank(_ byte: UInt8) -> Bool { " \t\n\r".utf8.contains(byte) }
+
+  private func isLineFeed(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") }
+
+  private func isBlankInLine(_ byte: UInt8) -> Bool { isBlank(byte) && !isLineFeed(byte) }
 
   private func pastBlanks(from start: Int) -> Int {
     bytes[min(start, bytes.count)...].firstIndex { !isBlank($0) } ?? bytes.count
@@ -197,5 +191,25 @@ private struct NetrcParser {
 
   private func endOfLine(from start: Int) -> Int {
     bytes[min(start, bytes.count)...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+  }
+}
+
+/// The bytes of a word, without the backslashes that escape one of them.
+///
+/// The bytes are never copied.
+private struct Unescaped<Base: RandomAccessCollection<UInt8>>: Collection {
+  private let base: Base
+
+  init(_ base: Base) { self.base = base }
+
+  var startIndex: Base.Index { base.startIndex }
+  var endIndex: Base.Index { base.endIndex }
+
+  func index(after index: Base.Index) -> Base.Index { base.index(after: unescaped(index)) }
+
+  subscript(index: Base.Index) -> UInt8 { base[unescaped(index)] }
+
+  private func unescaped(_ index: Base.Index) -> Base.Index {
+    base[index] == UInt8(ascii: "\\") ? base.index(after: index) : index
   }
 }
