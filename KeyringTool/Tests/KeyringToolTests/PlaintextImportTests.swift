@@ -311,6 +311,15 @@ import Testing
     #expect(!plan.refusals[0].contains("s3"))
   }
 
+  /// If all escapes were compared with each byte, this would take longer than any test may.
+  @Test(.timeLimit(.minutes(2))) func `a password of a hundred thousand escapes is read`() throws {
+    let quotes = String(repeating: "\"", count: 100_000)
+    let plan = try plan(
+      "machine h password \"\(quotes.replacing("\"", with: "\\\""))\"", .netrc)
+    #expect(try moveAll(of: plan) == 1)
+    #expect(try storage.items(matching: ItemQuery(details: .secret)).first?.secret?.text == quotes)
+  }
+
   @Test(arguments: ["machine", "machine h password", "machine h password \"s3cret"])
   func `an entry of a netrc file that doesn't end is named`(entry: String) throws {
     let plan = try plan("machine a password p\n\(entry)", .netrc)
@@ -376,6 +385,34 @@ import Testing
     let plan = try plan(text, .docker)
     #expect(plan.refusals.count == 2 && plan.lines.count == 1, "\(plan.refusals)")
     #expect(!plan.refusals.joined().contains("s3cret"))
+  }
+
+  @Test(arguments: [
+    (PlaintextFileFormat.json, #""": "s3cret""#), (.json, #""a\u0000b": "s3cret""#),
+    (.docker, #""g": {"password": "s3cret"}"#),
+    (.docker, #""g": {"auth": "YTpzM2NyZXQ=", "username": 5}"#),
+    (.docker, #""g": {"auth": "YQBiOnMzY3JldA=="}"#),
+  ])
+  func `a value that no item can have is named, and the others are imported`(
+    format: PlaintextFileFormat, odd: String
+  ) throws {
+    let plan = try plan(
+      format == .json
+        ? "{\(odd), \"b\": \"c\"}" : #"{"auths": {\#(odd), "h": {"auth": "YTpi"}}}"#, format)
+    #expect(plan.refusals.count == 1 && plan.refusals.first?.contains("line 1 of") == true)
+    #expect(plan.refusals.first?.contains("s3cret") == false && plan.lines.count == 1)
+    #expect(try moveAll(of: plan) == 1)
+    let rest = try content(directory.path("file"))
+    #expect(
+      rest == (format == .json ? "{\(odd)}" : #"{"auths": {\#(odd)}}"#))
+  }
+
+  @Test func `a value that is too large for an item is named, and the others are imported`() throws
+  {
+    let large = String(repeating: "x", count: ItemLimits.secretBytes + 1)
+    let plan = try plan("A=\(large)\nB=1\n", .environment)
+    #expect(plan.refusals.count == 1 && plan.lines.count == 1)
+    #expect(try moveAll(of: plan) == 1 && password("A") == nil && password("B") == "1")
   }
 
   @Test func `a file with another name is refused before anything is written`() throws {

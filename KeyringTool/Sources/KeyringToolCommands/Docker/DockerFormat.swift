@@ -18,12 +18,17 @@ enum DockerFormat {
   /// Returns `true` if an entry belongs to a registry, and docker's helper has no place for it.
   private static func isLost(_ entry: PlaintextEntry) -> Bool {
     guard let name = login(entry)?.name, entry.secret.count > 0 else { return false }
-    if name == "auth" { return DockerLogin.pair(entry.secret.text ?? "") == nil }
-    return !["email", "identitytoken", "password", "username"].contains(name)
+    return switch name {
+    case "auth": DockerLogin.pair(entry.secret.text ?? "") == nil
+    case "identitytoken", "password", "username": entry.kind != .text
+    default: name != "email"
+    }
   }
 
+  private static let lost = "is of a login that docker's helper can't keep as a whole"
+
   static func problem(of entry: PlaintextEntry) -> String? {
-    if isLost(entry) { return "is of a login that docker's helper can't keep as a whole" }
+    if isLost(entry) { return lost }
     switch entry.path.first {
     case "HttpHeaders" where entry.path.last?.lowercased() != "user-agent":
       return "is a header for every registry, which no item can be"
@@ -35,20 +40,26 @@ enum DockerFormat {
 
   /// Returns a value for each registry with a password, as docker's own helpers store it.
   static func values(of entries: [PlaintextEntry]) -> [PlaintextImport.Value] {
-    var seen = Set(entries.filter(isLost).compactMap { login($0)?.server })
+    func registries(_ isIncluded: (PlaintextEntry) -> Bool) -> Set<String> {
+      Set(entries.filter(isIncluded).compactMap { login($0)?.server })
+    }
+    var seen = registries(isLost)
+    let named = registries {
+      ["auth", "identitytoken", "username"].contains(login($0)?.name) && $0.secret.count > 0
+    }
     return entries.compactMap { entry in
       guard let (server, name) = login(entry), entry.path.last == name,
         ["auth", "identitytoken", "password"].contains(name), entry.secret.count > 0,
         seen.insert(server).inserted
       else { return nil }
       let key = DockerCredentials.key(server)
+      let mapping = PlaintextMapping(path: Array(entry.path.dropLast()), as: key) { json in
+        DockerLogin(json).map {
+          DockerCredentials.item(key, server: server, user: $0.user, $0.secret)
+        }
+      }
       return PlaintextImport.Value(
-        name: server, line: entry.line, key: key,
-        mapping: PlaintextMapping(path: Array(entry.path.dropLast()), as: key) { json in
-          DockerLogin(json).map {
-            DockerCredentials.item(key, server: server, user: $0.user, $0.secret)
-          }
-        })
+        entry, name: server, key: key, mapping, problem: named.contains(server) ? nil : lost)
     }
   }
 }

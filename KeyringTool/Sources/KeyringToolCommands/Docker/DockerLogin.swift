@@ -33,7 +33,7 @@ struct DockerLogin {
     let encoded = Data(auth.utf8.filter { !"\r\n".utf8.contains($0) })
     guard let pair = Data(base64Encoded: encoded),
       let colon = pair.firstIndex(of: UInt8(ascii: ":")), colon > pair.startIndex,
-      let user = String(validating: pair[..<colon], as: UTF8.self)
+      let user = String(validating: pair[..<colon], as: UTF8.self), !user.utf8.contains(0)
     else { return nil }
     // As docker does, this drops NULs at the end.
     let password = pair[(colon + 1)...]

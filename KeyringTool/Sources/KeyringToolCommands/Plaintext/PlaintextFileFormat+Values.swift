@@ -59,7 +59,6 @@ extension PlaintextFileFormat {
   private static func value(
     _ entry: PlaintextEntry, _ name: String, _ key: ItemKey
   ) -> PlaintextImport.Value {
-    PlaintextImport.Value(
-      name: name, line: entry.line, key: key, mapping: entry.mapping(to: key))
+    PlaintextImport.Value(entry, name: name, key: key, entry.mapping(to: key))
   }
 }

@@ -20,6 +20,27 @@ public struct PlaintextImport: Sendable {
     let line: Int
     let key: ItemKey
     let mapping: PlaintextMapping
+    /// The reason why no storage can keep the item, or `nil` if one can.
+    let problem: String?
+
+    init(
+      _ entry: PlaintextEntry, name: String, key: ItemKey, _ mapping: PlaintextMapping,
+      problem: String? = nil
+    ) {
+      (self.name, line, self.key, self.mapping) = (name, entry.line, key, mapping)
+      self.problem = problem ?? Self.problem(of: SecureItem(key: key, secret: entry.secret))
+    }
+
+    private static func problem(of item: SecureItem) -> String? {
+      do throws(SecureStorageError) {
+        // All storages have the same rules.
+        try InMemoryStorage().validate(item)
+        return nil
+      } catch {
+        return error.argument == "secret"
+          ? "has a value that is too large for an item" : "has a name that no item can have"
+      }
+    }
   }
 
   private let path: String
@@ -44,18 +65,21 @@ public struct PlaintextImport: Sendable {
     self.path = path
     source = format.source(path)
     let entries = try source.entries()
-    let all = format.values(of: entries, service: service ?? "")
-    for name in names where !all.contains(where: { $0.name == name }) {
+    let found = format.values(of: entries, service: service ?? "")
+    let all = found.filter { $0.problem == nil }
+    let wanted = Set(names)
+    if let name = wanted.subtracting(all.map(\.name)).min() {
       throw ToolFailure(
         "\(path.printable) has no value \(name.printable).",
         recoverySuggestion: "List the names with --dry-run.", status: .notFound)
     }
-    values = names.isEmpty ? all : all.filter { names.contains($0.name) }
-    let lines = Set(all.map(\.line))
-    let refusals = entries.compactMap { entry -> String? in
-      format.problem(of: entry, lines: lines).map {
-        "not imported: line \(entry.line) of \(path) \($0)".printable
-      }
+    values = names.isEmpty ? all : all.filter { wanted.contains($0.name) }
+    let lines = Set(found.map(\.line))
+    let problems =
+      entries.map { ($0.line, format.problem(of: $0, lines: lines)) }
+      + found.map { ($0.line, $0.problem) }
+    let refusals = problems.compactMap { line, problem in
+      problem.map { "not imported: line \(line) of \(path) \($0)".printable }
     }
     self.refusals = names.isEmpty ? refusals : []
     try checkKeys()
