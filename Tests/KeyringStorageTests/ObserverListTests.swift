@@ -26,6 +26,26 @@ import Testing
     }
   }
 
+  @Test func `an observer of one item isn't called for others, however many there are`() {
+    let logs = (0..<100).map { _ in EventLog() }
+    let subscriptions = logs.enumerated().map { number, log in
+      list.add(log.append, matching: .key(key(number)))
+    }
+    let last = list.add(log.append, matching: nil)
+    for number in logs.indices { list.report(.changed(.replaced(key(number)))) }
+    subscriptions[0].cancel()
+    list.report(.changed(.removed(key(0))))
+    for event in [.mayHaveChanged(nil), .locked] as [StorageEvent] { list.report(event) }
+    for log in logs.dropFirst() + [log] { log.wait(for: .locked) }
+    for (number, log) in logs.enumerated() {
+      #expect(log.changes == [.replaced(key(number))])
+      #expect(log.count == (number == 0 ? 1 : 3))
+    }
+    #expect(log.count == logs.count + 3)
+    for subscription in subscriptions + [last] { subscription.cancel() }
+    #expect(list.isEmpty)
+  }
+
   @Test func `each observer gets all events of many threads in their order`() {
     let logs = (0..<3).map { _ in EventLog() }
     let subscriptions = logs.map { list.add($0.append) }

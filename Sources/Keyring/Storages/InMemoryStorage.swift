@@ -292,13 +292,13 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
   /// Calls a closure with every change of the collection.
   ///
   /// - Parameters:
-  ///   - query: Has no effect. Every change is reported with its key.
+  ///   - query: The items. Every change is reported with its key, and for a query with a key no other one.
   ///   - observer: The closure to call.
   /// - Returns: The subscription.
   public func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) -> StorageSubscription {
-    collection.observers.add(observer)
+    collection.observers.add(observer, matching: query)
   }
 
   // MARK: - State

@@ -42,7 +42,7 @@ final class Tracking: Sendable {
   }
 
   private struct Calls: Sendable {
-    var waiting: [@Sendable () -> Void] = []
+    var waiting = Queue<@Sendable () -> Void>()
     /// The number of calls that were begun.
     var count = 0
     /// Whether a thread makes the calls.
@@ -56,7 +56,7 @@ final class Tracking: Sendable {
       isCalling = !waiting.isEmpty
       if !isCalling { return nil }
       count += 1
-      return waiting.removeFirst()
+      return waiting.popFirst()
     }
   }
 

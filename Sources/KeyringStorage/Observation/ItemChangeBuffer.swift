@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringRuntime
 internal import Synchronization
 
 /// A buffer of changes that wait to be read.
@@ -11,13 +12,12 @@ final class ItemChangeBuffer: Sendable {
     /// The first and the last change of each item since the last one of the item that was read.
     var changes: [ItemKey: (first: ItemChange, last: ItemChange)] = [:]
     /// The keys of the changes, the one that has waited longest first.
-    var order: [ItemKey] = []
+    var order = Queue<ItemKey>()
     var readers: [CheckedContinuation<ItemChange?, Never>] = []
     var isFinished = false
 
     mutating func takeFirst() -> ItemChange? {
-      if order.isEmpty { return nil }
-      return changes.removeValue(forKey: order.removeFirst()).map { $0.last.since($0.first) }
+      order.popFirst().flatMap { changes.removeValue(forKey: $0) }.map { $0.last.since($0.first) }
     }
 
     mutating func add(_ change: ItemChange) {
@@ -57,7 +57,7 @@ final class ItemChangeBuffer: Sendable {
   }
 
   /// Removes the changes that it keeps.
-  func removeAll() { state.withLock { ($0.changes, $0.order) = ([:], []) } }
+  func removeAll() { state.withLock { ($0.changes, $0.order) = ([:], Queue()) } }
 
   private func finish() {
     let readers = state.withLock { exchange(&$0, with: State(isFinished: true)) }.readers

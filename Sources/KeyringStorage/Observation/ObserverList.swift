@@ -18,17 +18,46 @@ internal import Synchronization
 /// After a change, the storage calls ``report(_:)``. A storage that decides on the order of its changes under a lock
 /// calls ``collect(_:)`` under that lock, and ``deliver()`` after it.
 public final class ObserverList: Sendable {
+  private typealias Entry = (id: Int, observer: Observer)
+
   private struct State: Sendable {
     var nextID = 0
-    var observers: [(id: Int, observer: Observer)] = []
+    /// The observers of all items.
+    var observers: [Entry] = []
+    /// The observers of one item, which many others don't slow down.
+    var observersByKey: [ItemKey: [Entry]] = [:]
     /// The events to report, each to the observers that there were.
-    var events: [(event: StorageEvent, observers: [(id: Int, observer: Observer)])] = []
+    var events: [(event: StorageEvent, observers: [Entry])] = []
     var isDelivering = false
     /// The sources of events that are interrupted.
     var interrupted: Set<Int> = []
 
+    var isEmpty: Bool { observers.isEmpty && observersByKey.isEmpty }
+
+    mutating func add(_ observer: Observer, of key: ItemKey?) -> Int {
+      nextID += 1
+      if let key {
+        observersByKey[key, default: []].append((nextID, observer))
+      } else {
+        observers.append((nextID, observer))
+      }
+      return nextID
+    }
+
+    mutating func remove(_ id: Int, of key: ItemKey?) {
+      guard let key else { return observers.removeAll { $0.id == id } }
+      observersByKey[key]?.removeAll { $0.id == id }
+      if observersByKey[key]?.isEmpty == true { observersByKey[key] = nil }
+    }
+
     mutating func collect(_ event: StorageEvent) {
-      if !observers.isEmpty { events.append((event, observers)) }
+      var concerned = observers
+      if !observersByKey.isEmpty {
+        let ofKeys = event.key.map { observersByKey[$0] ?? [] }
+        concerned += ofKeys ?? observersByKey.values.flatMap(\.self)
+        concerned.sort { $0.id < $1.id }
+      }
+      if !concerned.isEmpty { events.append((event, concerned)) }
     }
   }
 
@@ -39,7 +68,7 @@ public final class ObserverList: Sendable {
   public init() {}
 
   /// Whether there are no observers.
-  public var isEmpty: Bool { state.withLock { $0.observers.isEmpty } }
+  public var isEmpty: Bool { state.withLock(\.isEmpty) }
 
   // MARK: - Observers
 
@@ -49,6 +78,18 @@ public final class ObserverList: Sendable {
   /// - Returns: The subscription.
   public func add(_ observer: @escaping @Sendable (StorageEvent) -> Void) -> StorageSubscription {
     add(Observer(observer))
+  }
+
+  /// Adds an observer until its subscription ends.
+  ///
+  /// - Parameters:
+  ///   - observer: The closure to call with every event that may concern the query.
+  ///   - query: The items. If it has a key, the closure isn't called with the events of other keys.
+  /// - Returns: The subscription.
+  package func add(
+    _ observer: @escaping @Sendable (StorageEvent) -> Void, matching query: ItemQuery?
+  ) -> StorageSubscription {
+    add(Observer(observer), of: query?.key)
   }
 
   /// Adds an observer until its subscription ends, and reports an event to it before all others.
@@ -75,14 +116,10 @@ public final class ObserverList: Sendable {
     add(Observer(isOfLibrary: true, observer))
   }
 
-  private func add(_ observer: Observer) -> StorageSubscription {
-    let id = state.withLock { state in
-      state.nextID += 1
-      state.observers.append((state.nextID, observer))
-      return state.nextID
-    }
+  private func add(_ observer: Observer, of key: ItemKey? = nil) -> StorageSubscription {
+    let id = state.withLock { $0.add(observer, of: key) }
     return StorageSubscription { [weak self] in
-      self?.state.withLock { $0.observers.removeAll { $0.id == id } }
+      self?.state.withLock { $0.remove(id, of: key) }
       observer.end()
     }
   }
@@ -196,10 +233,21 @@ public final class ObserverList: Sendable {
   }
 
   /// Returns the events that were collected since the last ones.
-  private func next() -> [(event: StorageEvent, observers: [(id: Int, observer: Observer)])] {
+  private func next() -> [(event: StorageEvent, observers: [Entry])] {
     state.withLock { state in
       state.isDelivering = !state.events.isEmpty
       return exchange(&state.events, with: [])
+    }
+  }
+}
+
+extension StorageEvent {
+  /// The key of the only item that the event concerns, or `nil` for an event that may concern any.
+  fileprivate var key: ItemKey? {
+    switch self {
+    case .changed(let change): change.key
+    case .mayHaveChanged(let key), .changing(let key), .settled(let key): key
+    case .locked, .interrupted, .resumed: nil
     }
   }
 }
