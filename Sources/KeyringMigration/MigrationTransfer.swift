@@ -59,13 +59,33 @@ struct MigrationTransfer: Sendable {
   }
 
   func write(_ done: () -> Void) throws(SecureStorageError) {
+    if let storage = destination as? any BatchStorage, try areWrittenAtOnce(to: storage) {
+      for _ in items { done() }
+      return
+    }
     for item in items {
-      if !alreadyPresent.contains(item.key) {
-        try write(item)
-      } else if isMoving {
-        try keep(item)
+      do throws(SecureStorageError) {
+        if let (item, mode) = try change(for: item) { try destination.save(item, mode: mode) }
+      } catch {
+        // Another program has stored the item first. The storage's error doesn't name the item.
+        throw error.code == .itemAlreadyExists ? alreadyExists(item.key) : error
       }
       done()
+    }
+  }
+
+  /// Writes all items in one step, or returns `false` if one of them has to be found that can't be written.
+  private func areWrittenAtOnce(
+    to storage: any BatchStorage
+  ) throws(SecureStorageError) -> Bool {
+    var changes: [(item: SecureItem, mode: SaveMode)] = []
+    for item in items { if let change = try change(for: item) { changes.append(change) } }
+    do throws(SecureStorageError) {
+      if !changes.isEmpty { try storage.save(changes) }
+      return true
+    } catch {
+      guard [.itemAlreadyExists, .invalidArgument].contains(error.code) else { throw error }
+      return false
     }
   }
 
@@ -85,7 +105,15 @@ struct MigrationTransfer: Sendable {
     }
   }
 
-  private func write(_ item: SecureItem) throws(SecureStorageError) {
+  /// Returns what to save for an item, or `nil` for nothing.
+  private func change(
+    for item: SecureItem
+  ) throws(SecureStorageError) -> (item: SecureItem, mode: SaveMode)? {
+    if alreadyPresent.contains(item.key) {
+      // The destination may have found the item in the source itself, as one of its layers. It then copies the item.
+      // An update without a secret never overwrites a newer one.
+      return isMoving ? (SecureItem(key: item.key), .update) : nil
+    }
     var item = item
     // The destination keeps the attributes that the item doesn't have, and the time belongs to its old secret.
     if isReplacing, item.expires == nil,
@@ -93,20 +121,7 @@ struct MigrationTransfer: Sendable {
     {
       item.expires = nil
     }
-    do throws(SecureStorageError) {
-      try destination.save(item, mode: isReplacing ? .addOrReplace : .add)
-    } catch {
-      // Another program has stored the item first. The storage's error doesn't name the item.
-      throw error.code == .itemAlreadyExists ? alreadyExists(item.key) : error
-    }
-  }
-
-  /// Makes the destination keep an item that it already has.
-  ///
-  /// The destination may have found the item in the source itself, as one of its layers. It then copies the item. An
-  /// update without a secret never overwrites a newer one.
-  private func keep(_ item: SecureItem) throws(SecureStorageError) {
-    try destination.save(SecureItem(key: item.key), mode: .update)
+    return (item, isReplacing ? .addOrReplace : .add)
   }
 
   private func alreadyExists(_ key: ItemKey) -> SecureStorageError {

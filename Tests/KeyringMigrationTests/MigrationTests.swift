@@ -212,6 +212,63 @@ import Testing
     try expectAll(in: old)
   }
 
+  /// A storage in memory whose changes are counted, of one item or of many.
+  private final class CountingStorage: ImmediateStorage, ForwardingStorage, BatchStorage {
+    let base = InMemoryStorage()
+    let count = Atomic(0)
+
+    func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+      count.add(1, ordering: .relaxed)
+      try base.save(item, mode: mode)
+    }
+
+    func save(_ changes: [(item: SecureItem, mode: SaveMode)]) throws(SecureStorageError) {
+      count.add(1, ordering: .relaxed)
+      for (item, mode) in changes where mode == .add {
+        if try base.exists(item.key) { throw error(.itemAlreadyExists, during: .save) }
+      }
+      for (item, mode) in changes { try base.save(item, mode: mode) }
+    }
+  }
+
+  private let keys = (0..<100).map { ItemKey.password(service: service, account: "\($0)") }
+
+  private func migration(
+    to storage: any SecureStorage,
+    progress: @escaping @Sendable (Migration.Progress) -> Void = { _ in }
+  ) -> Migration {
+    let values = Mutex(keys.reduce(into: [String: String]()) { $0[$1.account ?? ""] = "s3cret" })
+    return Migration(
+      of: keys.map { .password($0.account ?? "", as: $0) },
+      from: .values(
+        read: { name in values.withLock { $0[name] } },
+        remove: { names in values.withLock { values in for name in names { values[name] = nil } } }),
+      to: storage, progress: progress)
+  }
+
+  @Test func `a storage that writes everything for each change gets all items in one`() throws {
+    let storage = CountingStorage()
+    let migration = migration(to: storage)
+    #expect(try migration.copy().count == 100 && migration.copy().count == 100)
+    #expect(storage.count.load(ordering: .relaxed) == 1)
+    #expect(try migration.move().count == 100)
+    #expect(storage.count.load(ordering: .relaxed) == 2)
+    #expect(try storage.items(for: keys, details: []).count == 100)
+  }
+
+  @Test func `an item that can't be written with others is found and named`() throws {
+    let storage = CountingStorage()
+    let key = keys[40]
+    let migration = migration(to: storage) { progress in
+      guard progress.phase == .writing, progress.completed == 0 else { return }
+      #expect(throws: Never.self) { try storage.base.setPassword("other", for: key) }
+    }
+    let error = expectError(.itemAlreadyExists) { try migration.move() }
+    #expect(error?.message.contains("\(key)") == true)
+    #expect(try storage.password(for: key) == "other" && storage.exists(keys[39]))
+    #expect(try !storage.exists(keys[41]))
+  }
+
   @Test(arguments: [false, true])
   func `a migration of a storage to itself is refused`(isReplacing: Bool) throws {
     try fill(old)

@@ -14,7 +14,7 @@ public import KeyringStorage
 /// let storage = EncryptedFileStorage(
 ///   at: "/var/lib/example/secrets", key: .systemdCredential("secrets-key"))
 /// ```
-public struct EncryptedFileStorage: AskingStorage {
+public struct EncryptedFileStorage: AskingStorage, BatchStorage {
   let file: EncryptedFile
   package var question: StorageQuestion { file.keys.question }
 
@@ -57,13 +57,19 @@ public struct EncryptedFileStorage: AskingStorage {
   ///   `.damaged`; `.accessDenied`; `.timedOut` after waiting for another writer; or `.other` with the number of
   ///   the system's error, for example for a full disk.
   public func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
-    try validate(item)
+    try save([(item, mode)])
+  }
+
+  package func save(_ changes: [(item: SecureItem, mode: SaveMode)]) throws(SecureStorageError) {
+    for (item, _) in changes { try validate(item) }
     try file.change(.save) { (content) throws(SecureStorageError) in
-      let old = content.entries[item.key]
-      if mode == .add, old != nil { throw error(.itemAlreadyExists, during: .save) }
-      if mode == .update, old == nil { throw error(.itemNotFound, during: .save) }
-      if old == nil { _ = try requireSecret(item) }
-      try content.save(item)
+      for (item, mode) in changes {
+        let old = content.entries[item.key]
+        if mode == .add, old != nil { throw error(.itemAlreadyExists, during: .save) }
+        if mode == .update, old == nil { throw error(.itemNotFound, during: .save) }
+        if old == nil { _ = try requireSecret(item) }
+        try content.save(item)
+      }
     }
   }
 
