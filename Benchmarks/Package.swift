@@ -17,7 +17,8 @@ let package = Package(
       name: "swift-keyring", path: "..",
       traits: [
         .defaults, "EncryptedFile", .trait(name: "Etcd", condition: .when(traits: ["Fleet"])),
-      ])
+      ]),
+    .package(path: "../KeyringTool"),
   ],
   targets: [
     .target(name: "Contending"),
@@ -28,6 +29,7 @@ let package = Package(
         .product(name: "Keyring", package: "swift-keyring"),
         .product(name: "KeyringFile", package: "swift-keyring"),
         .product(name: "KeyringStorage", package: "swift-keyring"),
+        .product(name: "KeyringToolCommands", package: "KeyringTool"),
       ]),
     .executableTarget(
       name: "fleet-contender",

@@ -7,6 +7,8 @@ import PackageDescription
 let package = Package(
   name: "KeyringTool",
   platforms: [.macOS(.v15)],
+  // The benchmarks import files with it.
+  products: [.library(name: "KeyringToolCommands", targets: ["KeyringToolCommands"])],
   traits: [
     .trait(name: "Etcd", description: "The storage of a fleet (needs async-http-client).")
   ],

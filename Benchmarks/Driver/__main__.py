@@ -14,6 +14,7 @@ import pathlib
 import sys
 
 import chart
+import curves
 import figures
 import fleet
 import fleet_report
@@ -24,15 +25,26 @@ from contenders import Failure
 from operations import ALL, REPOSITORY
 
 BENCHMARKS = REPOSITORY / "Benchmarks"
+NAMES = [*ALL, *curves.CURVES]
 
 
 def results(directory, names):
     return {name: json.loads((pathlib.Path(directory) / f"{name}.json").read_text()) for name in names}
 
 
+def measured(name, quick):
+    return (curves if name in curves.CURVES else figures).measured(name, quick)
+
+
+def tables(measured):
+    return [
+        line for name, found in measured.items()
+        for line in (curves.of_curve if name in curves.CURVES else report.of_operation)(name, found)]
+
+
 def write(directory, load):
-    measured = results(directory, ALL)
-    lines = report.tables(measured)
+    measured = results(directory, NAMES)
+    lines = tables(measured)
     (BENCHMARKS / "REPORT.md").write_text(report.report(report.HEAD, lines, machine.description(load)))
     (BENCHMARKS / "REPORT.svg").write_text(chart.chart(measured))
 
@@ -47,11 +59,11 @@ def measure_fleet(load, *options):
 
 def main(command, *arguments):
     match command:
-        case "names": print(*ALL)
+        case "names": print(*NAMES)
         case "measure":
             name, file, *options = arguments
-            pathlib.Path(file).write_text(json.dumps(figures.measured(name, "--quick" in options)))
-        case "report": print("\n".join(report.tables(results(arguments[0], arguments[1:]))))
+            pathlib.Path(file).write_text(json.dumps(measured(name, "--quick" in options)))
+        case "report": print("\n".join(tables(results(arguments[0], arguments[1:]))))
         case "write": write(*arguments)
         case "check": sys.exit(record.check(*arguments))
         case "fleet": measure_fleet(*arguments)

@@ -16,6 +16,9 @@ hardly depend on it, so they come first, and the gate compares the instructions 
 [Performance](../Sources/Keyring/Documentation.docc/Performance.md) lists the messages that each use sends. Tests count
 these messages.
 
+Tables of lines, items, properties and keys are about growth. What each of them takes must not grow with their number.
+gnome-keyring's own processor time is in the last column. It writes all of its items for each new one.
+
 ![The ratios as a chart](REPORT.svg)
 """
 
@@ -74,10 +77,6 @@ def row(contender, found, reference):
         ratio = figures.ratio(own, found[reference], "time")
         cells["ratio of the times"] = "1" if contender == reference else spread(ratio)
     return cells
-
-
-def tables(results):
-    return [line for name, found in results.items() for line in of_operation(name, found)]
 
 
 def report(head, lines, machine):
