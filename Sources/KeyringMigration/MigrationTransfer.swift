@@ -84,8 +84,9 @@ struct MigrationTransfer: Sendable {
       if !changes.isEmpty { try storage.save(changes) }
       return true
     } catch {
-      guard [.itemAlreadyExists, .invalidArgument].contains(error.code) else { throw error }
-      return false
+      // Any other error would come again, perhaps after the user was asked again.
+      if error.code == .itemAlreadyExists || error.argument == "secret" { return false }
+      throw error
     }
   }
 
