@@ -4,6 +4,11 @@ package import Testing
 
 /// The tags by which the scripts select tests, with the help of `Tests/Fixtures/tagged-tests`.
 extension Tag {
+  /// Marks tests that take seconds, because they start many keyrings or repeat one thing many times.
+  ///
+  /// Without options, `Scripts/test` leaves them out, and the tests with the next two tags.
+  @Tag package static var slow: Self
+
   /// Marks tests that use one keyring for a long time, most of them from many threads or processes at once.
   ///
   /// `Scripts/stress` runs them on each provider that can bear them.

@@ -2,13 +2,22 @@
 
 #if SecretService && os(Linux)
 import FoundationEssentials
+import Glibc
 import Keyring
 import Testing
 
 /// The D-Bus session with a keyring of its own in which `Scripts/test` runs these tests.
 enum PrivateSession {
   /// A name that only this session has, and that the script looks for in the keyring afterwards.
-  static let witness = ProcessInfo.processInfo.environment["KEYRING_TEST_WITNESS"]
+  ///
+  /// Without one, the last line of the tests says what to type.
+  static let witness: String? = {
+    let name = ProcessInfo.processInfo.environment["KEYRING_TEST_WITNESS"]
+    if name == nil {
+      atexit { print("No test of the keyring has run. Scripts/test runs them.") }
+    }
+    return name
+  }()
 
   static let isMissing: Comment = """
     no private session: run Scripts/test, which starts one, so that your own keyring is left alone
