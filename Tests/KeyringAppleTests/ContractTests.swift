@@ -9,7 +9,9 @@ import TestPrograms
 import Testing
 
 @Suite(.tags(.threads)) struct ContractTests {
-  @Test(arguments: StorageContract.cases(for: AppleKeychainStorage.self), TestKeychain.allCases)
+  @Test(
+    .tags(.slow), arguments: StorageContract.cases(for: AppleKeychainStorage.self),
+    TestKeychain.allCases)
   func `the storage keeps the contract`(rule: StorageContract, keychain: TestKeychain) throws {
     let device = KeychainModel()
     // The groups of the case that uses several, after the program's own.

@@ -37,7 +37,7 @@ struct EnvironmentReaderTests {
   }
 
   /// Each value is the one that Python reads, or the file is refused with the number of a line.
-  @Test func `each value is what Python reads, or is refused`() throws {
+  @Test(.tags(.slow)) func `each value is what Python reads, or is refused`() throws {
     var generator = SeededGenerator(seed: 48)
     let directory = TemporaryDirectory()
     let files = (0..<1000).map { _ in Self.file(&generator) }

@@ -11,7 +11,7 @@ import Testing
 
 /// A keyring that doesn't list a collection, which may have the item that isn't found.
 @Suite(.withOwnKeyring) struct AbsenceTests {
-  @Test func `an item isn't absent if the keyring's file is cut off`() async {
+  @Test(.tags(.slow)) func `an item isn't absent if the keyring's file is cut off`() async {
     await #expect(processExitsWith: .success) {
       for size in [0, 10, 40, 60, 100] {
         for logsIn in [false, true] {

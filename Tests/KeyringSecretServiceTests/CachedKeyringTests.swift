@@ -17,7 +17,7 @@ import Testing
   private var key: ItemKey { .password(service: service, account: "account") }
 
   // SecretServiceContractTests test the same contract with a sanitizer.
-  @Test(.tags(.unsanitized), arguments: SecretServiceContractTests.unattended)
+  @Test(.tags(.slow, .unsanitized), arguments: SecretServiceContractTests.unattended)
   func `each rule of the contract holds behind a cache`(rule: StorageContract) throws {
     try KnownLimitation.verify(rule) { try rule.verify(SecretServiceStorage().cached()) }
   }
@@ -149,7 +149,7 @@ import Testing
     #expect(try waitUntil { try cached.password(for: StorageUse.key) == "old" })
     try service.fault("SetSecret", .late(30))
     expectError(.timedOut) {
-      try storageOfAnotherProcess(on: bus, serviceTimeout: .seconds(3))
+      try storageOfAnotherProcess(on: bus, serviceTimeout: .seconds(1))
         .setPassword("new", for: StorageUse.key)
     }
     #expect(try waitUntil { try bus.storage().password(for: StorageUse.key) == "new" })
@@ -158,7 +158,7 @@ import Testing
 
   // The test counts the locked memory, and a sanitizer replaces mlock.
   @Test(.tags(.unsanitized)) func `the cache forgets a secret when its time is over`() throws {
-    let cached = storage.cached(for: .seconds(4))
+    let cached = storage.cached(for: .seconds(2))
     try storage[key, as: .secret].write(Secret(bytes: [UInt8](repeating: 7, count: 1 << 20)))
     let before = try LockedMemory.kilobytes()
     #expect(try cached.secret(for: key)?.count == 1 << 20)

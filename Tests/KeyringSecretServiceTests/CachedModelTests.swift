@@ -12,7 +12,7 @@ import Testing
 /// keyring. The test repeats one thing many times, which would take too long with a sanitizer.
 @Suite(.inPrivateSession, .timeLimit(.minutes(2)), .tags(.unsanitized))
 struct CachedModelTests {
-  @Test func `the cache agrees with the keyring`() throws {
+  @Test(.tags(.slow)) func `the cache agrees with the keyring`() throws {
     print("The seed of the cached model test is \(SeededGenerator.seed).")
     let storage = SecretServiceStorage()
     let cached = storage.cached()

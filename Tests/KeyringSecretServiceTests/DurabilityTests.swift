@@ -18,7 +18,7 @@ import Testing
 
   init() throws { bus = try PrivateBus() }
 
-  @Test(arguments: rules, endings)
+  @Test(.tags(.slow), arguments: rules, endings)
   func `a restarted keyring keeps the contract`(
     rule: StorageContract, ending: StorageContract.Ending
   ) throws {
@@ -32,7 +32,7 @@ import Testing
   }
 
   /// They do the same on each keyring.
-  @Test(.withOwnKeyring, arguments: rules)
+  @Test(.tags(.slow), .withOwnKeyring, arguments: rules)
   func `storages over a restarted keyring keep the contract`(rule: StorageContract) throws {
     let keyring = try GnomeKeyring(on: bus)
     let memory = SelectionMemory.file(at: bus.directory + "/selection")

@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test(arguments: FirstCall.allCases, SleepingKeyring.Start.ofProvider)
+  @Test(.tags(.slow), arguments: FirstCall.allCases, SleepingKeyring.Start.ofProvider)
   func `the default collection is the user's`(
     first: FirstCall, start: SleepingKeyring.Start
   ) async throws {
@@ -140,6 +140,7 @@ import Testing
 
   /// Each rule begins with a call that starts the keyring.
   @Test(
+    .tags(.slow),
     .only(on: .gnomeKeyring, "the gate starts the others like that"),
     arguments: SecretServiceContractTests.unattended)
   func `a keyring that was just started keeps the contract`(rule: StorageContract) throws {

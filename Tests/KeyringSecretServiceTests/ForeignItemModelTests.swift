@@ -11,7 +11,7 @@ import Testing
 ///
 /// `KEYRING_TEST_SEED` repeats a run, and `KEYRING_TEST_STEPS` makes it longer.
 @Suite(.inPrivateSession) struct ForeignItemModelTests {
-  @Test func `no item of another program changes unless it's the key's`() throws {
+  @Test(.tags(.slow)) func `no item of another program changes unless it's the key's`() throws {
     var model = ForeignItemModel(
       storage: SecretServiceStorage(), theirs: try ForeignProgram.inSession.get(), isKnown: true)
     try model.run(steps: ModelRun.steps / 2)
@@ -19,6 +19,7 @@ import Testing
 
   /// A creation replaces the first item that has at least its attributes, those with the same, or all that have them.
   @Test(
+    .tags(.slow),
     .withOwnKeyring,
     arguments: [
       [], FakeService.Mode.oo7.filter { $0 != .sleepy(milliseconds: 60) },

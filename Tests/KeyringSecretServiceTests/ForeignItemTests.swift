@@ -174,7 +174,7 @@ import Testing
     },
   ]
 
-  @Test(arguments: keys.indices, [false, true])
+  @Test(.tags(.slow), arguments: keys.indices, [false, true])
   func `a change under a key replaces no third item`(index: Int, isShared: Bool) throws {
     let key = Self.keys[index](name)
     // More than a search examines one by one is a case of its own.

@@ -95,7 +95,7 @@ import Testing
     { ItemQuery(attributes: ["service": $0, "account": "K3"]) },
   ]
 
-  @Test(arguments: queries.indices, [false, true])
+  @Test(.tags(.slow), arguments: queries.indices, [false, true])
   func `a removal removes exactly what is listed`(index: Int, leavesForeign: Bool) throws {
     try storeAll()
     var query = Self.queries[index](name)

@@ -32,6 +32,7 @@ import Testing
   ///
   /// Since 2.47, its schema is another one, so it puts its own beside ours.
   @Test(
+    .tags(.slow),
     .enabled(if: GitCredentialHelper.canBeUsed, "needs git's source, its libraries and a compiler"),
     arguments: urls.indices)
   func `git itself shares the password`(url: Int) throws {

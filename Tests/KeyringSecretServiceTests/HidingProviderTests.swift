@@ -32,7 +32,7 @@ import Testing
   /// The rules share a provider, because starting one takes longer than most of them.
   ///
   /// `SecretServiceContractTests` test the same contract with a sanitizer.
-  @Test(.tags(.unsanitized), arguments: Hiding.allCases)
+  @Test(.tags(.slow, .unsanitized), arguments: Hiding.allCases)
   func `each rule of the contract holds on a hiding provider`(hiding: Hiding) throws {
     try service.quiet()
     try service.hide(hiding)
@@ -54,6 +54,7 @@ import Testing
   }
 
   @Test(
+    .tags(.slow),
     arguments: Hiding.allCases.filter { $0 != .collection },
     StorageUse.allCases.filter { $0 != .lock })
   func `every use unlocks the collection first`(hiding: Hiding, use: StorageUse) throws {

@@ -7,7 +7,7 @@ import Testing
 
 // The tests repeat one thing many times, which would take too long with a sanitizer.
 @Suite(.inPrivateSession, .tags(.unsanitized)) struct ManyItemsTests {
-  @Test func `more bytes than one message can carry are read and removed`() throws {
+  @Test(.tags(.slow)) func `more bytes than one message can carry are read and removed`() throws {
     // A single answer of 80 MiB would exceed the limit of the bus, and end the keyring.
     let storage = SecretServiceStorage(collection: Provider.current.fastestCollection)
     let service = PrivateSession.newService()

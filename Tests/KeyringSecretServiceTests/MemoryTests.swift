@@ -49,14 +49,17 @@ import Testing
   }
   #endif
 
-  @Test(.inPrivateSession) func `the keyring leaves no stray copies of a secret`() async {
+  @Test(.tags(.slow), .inPrivateSession) func `the keyring leaves no stray copies of a secret`()
+    async
+  {
     await #expect(processExitsWith: .success) {
       let storage = SecretServiceStorage(collection: Provider.current.fastestCollection)
       try await MemoryTrial(of: storage, copiesKept: 0).everyWay()
     }
   }
 
-  @Test(.inPrivateSession, .only(on: .gnomeKeyring, "other keyrings have no text files"))
+  @Test(
+    .tags(.slow), .inPrivateSession, .only(on: .gnomeKeyring, "other keyrings have no text files"))
   func `a secret that a text file would change leaves no stray copies`() async {
     await #expect(processExitsWith: .success) {
       // The files of the keyring can't be seen.

@@ -28,7 +28,7 @@ struct ModelTests {
 
 /// The same comparison on a keyring that nobody knows, where replaced items stay for a while.
 @Suite(.withOwnKeyring) struct UnknownProviderModelTests {
-  @Test func `an unknown keyring agrees with a storage in memory`() throws {
+  @Test(.tags(.slow)) func `an unknown keyring agrees with a storage in memory`() throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus, modes: FakeService.Mode.oo7, disk: FakeService.Disk())
     var run = ModelRun()

@@ -230,7 +230,7 @@ struct CollectionObservationTests {
   enum StateOnDisk: CaseIterable { case hasItem, hasNoSecret, hasNothing }
 
   /// Nothing is known of an item as long as the keyring is locked.
-  @Test(arguments: StateOnDisk.allCases)
+  @Test(.tags(.slow), arguments: StateOnDisk.allCases)
   func `an item is compared once a keyring that comes back locked is unlocked`(
     state: StateOnDisk
   ) throws {

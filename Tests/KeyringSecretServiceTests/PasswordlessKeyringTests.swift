@@ -28,12 +28,12 @@ import Testing
 
     """
 
-  @Test func `every secret survives a restart if the file can't be seen`() throws {
+  @Test(.tags(.slow)) func `every secret survives a restart if the file can't be seen`() throws {
     var trial = SecretTrial(bus, keyring)
     try trial.run()
   }
 
-  @Test func `every secret survives a restart if the file can be seen`() async {
+  @Test(.tags(.slow)) func `every secret survives a restart if the file can be seen`() async {
     await #expect(processExitsWith: .success) {
       let bus = try PrivateBus()
       let keyring = try GnomeKeyring(on: bus, hasPassword: false)

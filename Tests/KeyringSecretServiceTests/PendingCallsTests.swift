@@ -71,7 +71,7 @@ import Testing
     #expect(elsewhere == "elsewhere")
   }
 
-  @Test func `ten thousand waiting reads take no threads`() async throws {
+  @Test(.tags(.slow)) func `ten thousand waiting reads take no threads`() async throws {
     let storage = bus.storage(serviceTimeout: .seconds(300))
     try await storage.setPassword("s3cret", for: StorageUse.key)
     // From here on, the process has the threads that every asynchronous program has.
@@ -93,7 +93,8 @@ import Testing
     #expect(last == "s3cret")
   }
 
-  @Test func `each of ten thousand waiting reads ends by its deadline`() async throws {
+  @Test(.tags(.slow)) func `each of ten thousand waiting reads ends by its deadline`() async throws
+  {
     let storage = bus.storage(serviceTimeout: .seconds(5))
     try await storage.setPassword("s3cret", for: StorageUse.key)
     try service.fault("SearchItems", .mute)
@@ -106,7 +107,9 @@ import Testing
   }
 
   // With the sanitizer, the keyring's search for all items takes longer than the timeout.
-  @Test(.tags(.unsanitized)) func `ten thousand waiting reads share one prompt`() async throws {
+  @Test(.tags(.slow, .unsanitized)) func `ten thousand waiting reads share one prompt`()
+    async throws
+  {
     // The keyring searches for all items before it shows the prompt. Each of its answers renews the deadline.
     let storage = bus.storage(serviceTimeout: .seconds(8))
     try await storage.setPassword("s3cret", for: StorageUse.key)

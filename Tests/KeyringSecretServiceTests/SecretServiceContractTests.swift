@@ -23,12 +23,13 @@ import Testing
   }
 
   // The test of a named collection is enough with a sanitizer.
-  @Test(.withSessionCollection, .tags(.unsanitized), arguments: unattended)
+  @Test(.withSessionCollection, .tags(.slow, .unsanitized), arguments: unattended)
   func `the session collection keeps the contract`(rule: StorageContract) throws {
     try KnownLimitation.verify(rule) { try rule.verify(SecretServiceStorage(collection: .session)) }
   }
 
   @Test(
+    .tags(.slow),
     .only(on: .gnomeKeyring, "makes a collection as only gnome-keyring's own tools can"),
     arguments: ofOneCollection)
   func `a named collection keeps the contract`(rule: StorageContract) throws {

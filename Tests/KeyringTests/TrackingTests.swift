@@ -511,7 +511,7 @@ import Testing
   }
 
   // The test has no sanitizer, because one thread reads very often in it.
-  @Test(.tags(.unsanitized))
+  @Test(.tags(.slow, .unsanitized))
   func `readers who never come back are forgotten, and others aren't`() async {
     await #expect(processExitsWith: .success) {
       let memory = SilentMemory()

@@ -129,7 +129,7 @@ import Testing
   @Test func `a diagnosis times out if the keyring never finishes its start`() throws {
     let bus = try PrivateBus(activation: "/usr/bin/env gdbus wait --session org.example.Never")
     // The bus itself answers in this time.
-    bus.storage(serviceTimeout: .seconds(3)).diagnose()
+    bus.storage(serviceTimeout: .seconds(1)).diagnose()
       .expect(Self.outside + ["provider: failure"], .timedOut)
   }
 
@@ -167,7 +167,7 @@ import Testing
     service = try FakeService(on: bus)
   }
 
-  @Test(arguments: ["OpenSession", "ReadAlias", "Get", "SearchItems"])
+  @Test(.tags(.slow), arguments: ["OpenSession", "ReadAlias", "Get", "SearchItems"])
   func `a diagnosis finds the fault of a method and names the provider`(method: String) throws {
     let faults: KeyValuePairs<FakeService.Fault, SecureStorageError.Code> = [
       .mute: .timedOut, .type: .other,
@@ -182,7 +182,7 @@ import Testing
       try service.restart()
       try service.fault(method, fault)
       // Only the keyring that never answers uses up its time.
-      let storage = bus.storage(serviceTimeout: .seconds(fault == .mute ? 2 : 25))
+      let storage = bus.storage(serviceTimeout: .seconds(fault == .mute ? 1 : 25))
       let start = ContinuousClock.now
       // The diagnosis doesn't write, but it searches, because a search that hangs stops reads too.
       let diagnosis = storage.diagnose()

@@ -89,7 +89,7 @@ import Testing
     try expectHealth()
   }
 
-  @Test(arguments: Method.allCases)
+  @Test(.tags(.slow), arguments: Method.allCases)
   func `a fault of a method is reported with the matching code`(method: Method) throws {
     try passForGnomeKeyring(for: method)
     try expectFailures(method, .mute, .timedOut, timeout: .milliseconds(200))
@@ -372,7 +372,7 @@ import Testing
   }
 
   /// The timeout applies to a keyring that is silent, not to one that sends many answers.
-  @Test(arguments: LongCall.allCases)
+  @Test(.tags(.slow), arguments: LongCall.allCases)
   func `a call for many items may take longer than the timeout`(call: LongCall) throws {
     try service.quiet()
     let keys = (0..<200).map { ItemKey.password(service: "service", account: "\($0)") }
@@ -601,7 +601,7 @@ import Testing
     StorageUse.read.expectFailure(.noProvider, storage)
   }
 
-  @Test(arguments: Method.allCases)
+  @Test(.tags(.slow), arguments: Method.allCases)
   func `a storage works again after the provider has left the bus`(method: Method) throws {
     try passForGnomeKeyring(for: method)
     for use in method.uses {

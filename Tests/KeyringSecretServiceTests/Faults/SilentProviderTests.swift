@@ -28,7 +28,7 @@ import Testing
     #expect(error?.recoverySuggestion == suggestion, sourceLocation: sourceLocation)
   }
 
-  @Test(arguments: ["OpenSession", "SearchItems"])
+  @Test(.tags(.slow), arguments: ["OpenSession", "SearchItems"])
   func `the second time in a row, the next step is a restart`(method: String) throws {
     if method != "OpenSession" { #expect(try bus.storage().password(for: StorageUse.key) == nil) }
     try service.fault(method, .mute)

@@ -128,7 +128,7 @@ import Testing
     let service = try service(.awakeOO7)
     let other = try takeTurn()
     // A call that has less time than the turn ends with the name of the program, which is this one.
-    let impatient = bus.storage(serviceTimeout: .seconds(4))
+    let impatient = bus.storage(serviceTimeout: .seconds(2))
     let reason = "Another program keeps its turn to add this item: "
     expectError(.timedOut, says: reason, "process \(getpid())", "End that program") {
       try impatient.setPassword("s3cret", for: key, mode: .add)
@@ -324,6 +324,7 @@ import Testing
   // MARK: - The first call
 
   @Test(
+    .tags(.slow),
     arguments: [
       Behavior.oo7, Behavior(.sleepy(milliseconds: 400)), Behavior(.sleepy(milliseconds: 700)),
       Behavior(.sleepyCalls(1)), Behavior(.sleepyCalls(4)),
@@ -346,6 +347,7 @@ import Testing
   }
 
   @Test(
+    .tags(.slow),
     arguments: [Behavior.oo7, Behavior(.sleepy(milliseconds: 3000)), Behavior(.sleepyCalls(4))])
   func `a call that starts a provider waits until it is ready`(behavior: Behavior) throws {
     try bus.kill()

@@ -14,7 +14,7 @@ import Testing
 ///
 /// A storage with just one fault breaks the rule.
 @Suite struct StorageContractTests {
-  @Test(arguments: Fault.allCases)
+  @Test(.tags(.slow), arguments: Fault.allCases)
   func `the contract finds each fault`(fault: Fault) throws {
     let error = #expect(throws: ContractViolation.self) {
       let storage = RuleBreakingStorage(fault)
