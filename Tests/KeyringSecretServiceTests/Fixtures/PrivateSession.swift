@@ -12,8 +12,10 @@ enum PrivateSession {
   ///
   /// Without one, the last line of the tests says what to type.
   static let witness: String? = {
-    let name = ProcessInfo.processInfo.environment["KEYRING_TEST_WITNESS"]
-    if name == nil {
+    let environment = ProcessInfo.processInfo.environment
+    let name = environment["KEYRING_TEST_WITNESS"]
+    // The scripts that test something else set a provider.
+    if name == nil, environment["KEYRING_TEST_PROVIDER"] == nil {
       atexit { print("No test of the keyring has run. Scripts/test runs them.") }
     }
     return name
