@@ -13,7 +13,7 @@ enum AttributeKind {
   case boolean
   /// Data, or the bytes of a text. Only the file-based keychain has it.
   case data
-  /// One of some constants; any other value is none of them. Only the file-based keychain has it.
+  /// One of some constants; any other value, empty text too, is four zero bytes. Only the file-based keychain has it.
   case code(Set<String>)
 
   /// SecDbItem.c (copyBlob, copyString, copyNumber, copyDate): nil is an invalid value.
@@ -44,7 +44,8 @@ enum AttributeKind {
   /// SecItem.cpp (_CreateSecKeychainInternetPasswordAttributeListFromDictionary): an internet
   /// password's values.
   ///
-  /// Text is kept whole, and an unknown protocol is no protocol.
+  /// Text is kept whole. _SecAuthenticationTypeForSecAttrAuthenticationType and its like for protocols make four zero
+  /// bytes of what they don't know.
   func fileInternet(_ value: Value) throws -> Value {
     switch (self, value) {
     case (.blob, .text), (.boolean, .boolean): return value
@@ -52,7 +53,7 @@ enum AttributeKind {
       guard let number = value.integer else { throw Refusal(errSecParam) }
       return .number(number)
     case (.code(let known), _):
-      return value.string.map(known.contains) == true ? value : .text([])
+      return value.string.map(known.contains) == true ? value : .number(0)
     default: throw Refusal(errSecParam)
     }
   }

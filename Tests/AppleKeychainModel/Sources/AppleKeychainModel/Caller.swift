@@ -10,14 +10,23 @@ public struct Caller: Sendable {
   public var accessGroups: [String]
   /// The system it runs on.
   public var platform: Platform
+  /// The team that signed it, or the hash of an unsigned build: an entry of a file's partition lists.
+  public var team: String
+  /// What a file's lists of trusted programs have: the signed program, or the hash of an unsigned build.
+  var identity: [String]
+  /// Indicates that its signature confirms its application identifier.
+  public var isConfirmed = true
 
   /// Makes a program, by default one on macOS with one access group.
   public init(
-    _ name: String = "app", accessGroups: [String] = ["TEAM.app"], platform: Platform = .macOS
+    _ name: String = "app", accessGroups: [String] = ["TEAM.app"], platform: Platform = .macOS,
+    team: String = "TEAM", hash: String? = nil
   ) {
     self.name = name
     self.accessGroups = accessGroups
     self.platform = platform
+    self.team = hash ?? team
+    identity = hash.map { [$0] } ?? [team, name]
   }
 
   static let tokenGroup = "com.apple.token"
@@ -27,7 +36,7 @@ public struct Caller: Sendable {
   /// KeychainEntitlementsTest (testNoEntitlements): on macOS every program has the tokens' group,
   /// which is why a search without an entitlement finds nothing.
   var readableGroups: [String] {
-    platform == .macOS ? accessGroups + [Self.tokenGroup] : accessGroups
+    platform == .iOS ? accessGroups : accessGroups + [Self.tokenGroup]
   }
 
   /// The groups it may write.

@@ -13,29 +13,32 @@ struct DataProtectionKeychain {
   mutating func add(
     _ entries: [String: Value], by caller: Caller, on device: inout Device
   ) throws -> Value? {
-    guard let firstGroup = caller.writableGroups.first else {
-      throw Refusal(errSecMissingEntitlement)
-    }
+    let groups = try Self.groups(caller.writableGroups, of: caller)
     let query = try Query(dataProtection: entries, for: .add)
-    try Self.check(query.attributes, in: caller.writableGroups)
-    guard query.identifier == nil, !query.hasMatchKeys, let itemClass = query.itemClass else {
+    try Self.check(query.attributes, in: groups)
+    guard !query.hasMatchKeys, let itemClass = query.itemClass else {
       throw Refusal(errSecParam)
     }
     let now = Value.date(CFAbsoluteTimeGetCurrent())
     // SecDbQuery.c (query_ensure_access_control), SecItemDb.c (query_pre_add).
     let level = query.accessControl?.level ?? "ak"
     var attributes: [String: Value] = [
-      "agrp": .text(Array(firstGroup.utf8)), "pdmn": .text(Array(level.utf8)),
+      "agrp": .text(Array(groups[0].utf8)), "pdmn": .text(Array(level.utf8)),
       "sync": .number(0), "tomb": .number(0), "musr": .data([]),
     ]
     for key in itemClass.keyAttributes { attributes[key] = itemClass.emptyValue(of: key) }
     attributes.merge(query.attributes) { _, given in given }
     attributes.merge(["cdat": now, "mdat": now]) { _, now in now }
     let row = Row(
-      itemClass: itemClass, identifier: device.newIdentifier(), attributes: attributes,
-      data: query.data, accessControl: query.accessControl, owner: caller.name)
+      itemClass: itemClass, identifier: query.identifier ?? device.newIdentifier(),
+      attributes: attributes, data: query.data,
+      accessControl: device.faults.isSimulator ? nil : query.accessControl, owner: caller)
     try Self.checkSharing(row)
     try Self.decrypt(row, on: device)
+    guard row.attributes["pdmn"]?.string != "akpu" || !device.faults.hasNoPasscode else {
+      throw Refusal(errSecAuthFailed)
+    }
+    try decryptOther(than: row, query, on: &device)
     try makeRoom(for: row)
     rows.append(row)
     // SecItemDb.c (SecDbItemCopyResult): here, data alone of an item without data is empty data.
@@ -46,11 +49,13 @@ struct DataProtectionKeychain {
   mutating func copyMatching(
     _ entries: [String: Value], by caller: Caller, on device: inout Device
   ) throws -> Value? {
-    guard !caller.readableGroups.isEmpty else { throw Refusal(errSecMissingEntitlement) }
+    let groups = try Self.groups(caller.readableGroups, of: caller)
     let query = try Query(dataProtection: entries, for: .copyMatching)
-    try Self.check(query.attributes, in: caller.readableGroups)
+    try Self.check(query.attributes, in: groups)
+    // SecItemDb.c (s3dl_copy_matching): a persistent reference excludes attributes in a search alone.
+    guard query.identifier == nil || query.attributes.isEmpty else { throw Refusal(errSecParam) }
     var (results, found, didAsk) = ([Value](), 0, false)
-    for row in try matches(query, in: caller.readableGroups, on: device) {
+    for row in matches(query, in: groups, on: device) {
       // One match that can't be read makes the whole list fail.
       try Self.decrypt(row, on: device)
       if row.isDamaged {
@@ -81,17 +86,17 @@ struct DataProtectionKeychain {
     _ entries: [String: Value], _ changes: [String: Value], by caller: Caller,
     on device: inout Device
   ) throws {
-    guard !caller.writableGroups.isEmpty else { throw Refusal(errSecMissingEntitlement) }
-    try Self.check(entries, in: caller.writableGroups)
+    let groups = try Self.groups(caller.writableGroups, of: caller)
+    try Self.check(entries, in: groups)
     let query = try Query(dataProtection: entries, for: .update)
     // KeychainAPITests (testReturnValuesInSecItemUpdate): iOS refuses these, macOS took them out.
     guard query.returns.isEmpty, !query.hasMatchKeys, let itemClass = query.itemClass else {
       throw Refusal(errSecParam)
     }
-    try Self.check(changes, in: caller.writableGroups)
+    try Self.check(changes, in: groups)
     let change = try Query(dataProtectionChange: changes, of: itemClass)
     var (after, changed, didAsk) = (self, false, false)
-    for var row in try matches(query, in: caller.writableGroups, on: device) {
+    for var row in matches(query, in: groups, on: device) {
       try Self.decrypt(row, on: device)
       after.rows.removeAll { $0.identifier == row.identifier }
       if row.isDamaged { continue }
@@ -102,7 +107,7 @@ struct DataProtectionKeychain {
       row.attributes.merge(change.attributes) { _, new in new }
       row.attributes["mdat"] = .date(CFAbsoluteTimeGetCurrent())
       if change.attributes["pdmn"] != nil || change.accessControl != nil {
-        row.accessControl = change.accessControl
+        row.accessControl = device.faults.isSimulator ? nil : change.accessControl
       }
       if let level = row.accessControl?.level {
         row.attributes["pdmn"] = .text(Array(level.utf8))
@@ -123,12 +128,12 @@ struct DataProtectionKeychain {
   mutating func delete(
     _ entries: [String: Value], by caller: Caller, on device: inout Device
   ) throws {
-    guard !caller.writableGroups.isEmpty else { throw Refusal(errSecMissingEntitlement) }
-    try Self.check(entries, in: caller.writableGroups)
+    let groups = try Self.groups(caller.writableGroups, of: caller)
+    try Self.check(entries, in: groups)
     let query = try Query(dataProtection: entries, for: .delete)
     // Any kind of limit or match is refused; macOS took them out.
     guard !query.hasMatchKeys else { throw Refusal(errSecParam) }
-    let matches = try matches(query, in: caller.writableGroups, on: device)
+    let matches = matches(query, in: groups, on: device)
     // Only the mark that a shared item leaves for other devices needs its contents.
     for row in matches where row.attributes["sync"] == .number(1) {
       try Self.decrypt(row, on: device)
@@ -136,6 +141,14 @@ struct DataProtectionKeychain {
     guard !matches.isEmpty else { throw Refusal(errSecItemNotFound) }
     let gone = Set(matches.map(\.identifier))
     rows.removeAll { gone.contains($0.identifier) }
+  }
+
+  /// The groups that a call may use.
+  ///
+  /// KeychainEntitlementsTest (testNoEntitlements, testInvalidEntitlementsAppID).
+  private static func groups(_ groups: [String], of caller: Caller) throws -> [String] {
+    guard caller.isConfirmed, !groups.isEmpty else { throw Refusal(errSecMissingEntitlement) }
+    return groups
   }
 
   /// KeychainEntitlementsTest (testEntitlementForExplicitAccessGroupLacking).
@@ -162,16 +175,14 @@ struct DataProtectionKeychain {
   }
 
   private static func ask(_ query: Query, on device: inout Device) throws {
+    // SecItem.m (SecItemAuthDo).
+    guard !device.faults.lacksLocalAuthentication else { throw Refusal(errSecUnimplemented) }
     guard query.interaction == .allowed else { throw Refusal(errSecInteractionNotAllowed) }
     try device.prompt(query.prompt)
   }
 
   /// The matches, in the order of their rows.
-  private func matches(
-    _ query: Query, in groups: [String], on device: Device
-  ) throws -> [Row] {
-    // SecItemDb.c (s3dl_copy_matching): a persistent reference excludes attributes.
-    guard query.identifier == nil || query.attributes.isEmpty else { throw Refusal(errSecParam) }
+  private func matches(_ query: Query, in groups: [String], on device: Device) -> [Row] {
     guard !device.faults.isBeforeFirstUnlock || !device.faults.looksAbsentBeforeFirstUnlock else {
       return []
     }
@@ -181,6 +192,18 @@ struct DataProtectionKeychain {
         && row.identifier == query.identifier ?? row.identifier
         && row.matches(query.attributes)
     }.sorted { $0.identifier.lexicographicallyPrecedes($1.identifier) }
+  }
+
+  /// Decrypts the item in the way of a new one, to see if it's damaged.
+  ///
+  /// SecDbItem.c (SecDbItemInsertOrReplace, SecDbItemIsCorrupt).
+  private func decryptOther(than row: Row, _ query: Query, on device: inout Device) throws {
+    let key = row.key(with: ["agrp", "sync"])
+    guard let other = rows.first(where: { $0.key(with: ["agrp", "sync"]) == key }),
+      !device.faults.addNeverAsks
+    else { return }
+    try Self.decrypt(other, on: device)
+    if other.accessControl?.asks == true { try Self.ask(query, on: &device) }
   }
 
   /// Refuses a key that exists.

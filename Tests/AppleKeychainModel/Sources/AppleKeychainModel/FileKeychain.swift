@@ -5,8 +5,8 @@ import Security
 
 /// The file-based keychain of macOS.
 ///
-/// It knows neither access groups nor levels; an item trusts the program that made it, and another
-/// one makes the system ask.
+/// It knows neither access groups nor levels. An item trusts the program that made it, and has a partition list, the
+/// team of the program that wrote its secret. Others make the system ask.
 struct FileKeychain {
   static let referencePrefix = Array("file".utf8)
 
@@ -29,13 +29,13 @@ struct FileKeychain {
       attributes["labl"] = name
     }
     for key in itemClass.keyAttributes where attributes[key] == nil {
-      attributes[key] = itemClass == .internetPassword && key == "port" ? .number(0) : .text([])
+      attributes[key] = itemClass.emptyValue(of: key)
     }
     let now = Value.date(CFAbsoluteTimeGetCurrent().rounded(.down))
     attributes.merge(["cdat": now, "mdat": now]) { _, now in now }
     let row = Row(
       itemClass: itemClass, identifier: device.newIdentifier(), attributes: attributes,
-      data: query.data ?? [], owner: caller.name)
+      data: query.data ?? [], owner: caller, partition: caller.team)
     try Self.unlock(on: &device)
     guard !rows.contains(where: { $0.key() == row.key() }) else {
       throw Refusal(errSecDuplicateItem)
@@ -100,15 +100,20 @@ struct FileKeychain {
     row.attributes.merge(try Query.fileAttributes(changes, of: row.itemClass)) { _, new in new }
     row.attributes["mdat"] = .date(CFAbsoluteTimeGetCurrent().rounded(.down))
     switch changes["v_Data"] {
-    case nil: break
-    case .data(let bytes)?:
+    case .data([])? where device.faults.emptyFileUpdate == .refused: throw Refusal(errSecParam)
+    case .data(let bytes)? where !bytes.isEmpty || device.faults.emptyFileUpdate == .stores:
       row.data = bytes
       row.replacements = (row.replacements.count + 1, caller.name)
+      // Item.cpp (updateSSGroup): a new secret isn't asked about, and has the writer's partition list. The list of
+      // trusted programs is copied.
+      row.partition = caller.team
+      try Self.unlock(on: &device)
+    case nil, .data?:
+      try Self.unlock(on: &device)
+      try Self.confirm("change", row, for: caller, on: &device)
     // si-11-update-data: data that isn't data.
     default: throw Refusal(errSecParam)
     }
-    try Self.unlock(on: &device)
-    if row.owner != caller.name { try device.prompt("change \(row.owner)'s item") }
     let others = rows.filter { $0.identifier != row.identifier }
     guard !others.contains(where: { $0.key() == row.key() }) else {
       throw Refusal(errSecDuplicateItem)
@@ -118,13 +123,15 @@ struct FileKeychain {
 
   /// The second half of a deletion.
   ///
-  /// SecItem.cpp (_SafeSecKeychainItemDelete): another program's item is refused without a prompt,
-  /// except a web form's password.
+  /// SecItem.cpp (_SafeSecKeychainItemDelete): an item that trusts no program of the caller's name is refused without
+  /// a prompt, except a web form's password.
   mutating func delete(_ found: [Row], by caller: Caller) throws {
     var failure: (any Error)?
     let identifiers = found.map(\.identifier)
     for index in rows.indices.reversed() where identifiers.contains(rows[index].identifier) {
-      if rows[index].owner == caller.name || rows[index].attributes["atyp"]?.string == "form" {
+      let row = rows[index]
+      if row.owner.name == caller.name || row.trustsAll || row.attributes["atyp"]?.string == "form"
+      {
         rows.remove(at: index)
       } else {
         failure = Refusal(errSecInvalidOwnerEdit)
@@ -150,6 +157,16 @@ struct FileKeychain {
     device.faults.isFileLocked = false
   }
 
+  /// Asks about an item that doesn't trust the program, or whose partition list has another team.
+  private static func confirm(
+    _ action: String, _ row: Row, for caller: Caller, on device: inout Device
+  ) throws {
+    let isTrusted = row.trustsAll || row.owner.identity == caller.identity
+    guard isTrusted, row.partition == caller.team else {
+      return try device.prompt("\(action) \(row.owner.name)'s item")
+    }
+  }
+
   /// SecItem.cpp (AddItemResults, and the two functions that make a dictionary of attributes): the
   /// class is in it, empty text isn't; data is always there.
   ///
@@ -163,12 +180,16 @@ struct FileKeychain {
     }
     if returns.contains(.data) {
       try unlock(on: &device)
-      if row.owner != caller.name { try device.prompt("read \(row.owner)'s item") }
+      try confirm("read", row, for: caller, on: &device)
       guard !row.isDamaged else { throw Refusal(errSecDecode) }
       result["v_Data"] = .data(row.data ?? [])
     }
     if returns.contains(.attributes) {
-      result.merge(row.attributes.filter { !$0.value.bytes.isEmpty }) { first, _ in first }
+      // No protocol and no authentication type are never shown, in either form.
+      let shown = row.attributes.filter { key, value in
+        !value.bytes.isEmpty && (value != .number(0) || !["ptcl", "atyp"].contains(key))
+      }
+      result.merge(shown) { first, _ in first }
       result["class"] = .text(Array(row.itemClass.rawValue.utf8))
     }
     if returns.count == 1, !returns.contains(.attributes) { return result.first?.value }

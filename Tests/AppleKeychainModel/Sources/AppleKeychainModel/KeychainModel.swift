@@ -65,6 +65,16 @@ public final class KeychainModel: Sendable {
     }
   }
 
+  /// Makes the items of the file trust every program, as `security add-generic-password -A` does.
+  public func trustEveryProgram() {
+    state.withLock { state in
+      for index in state.file.rows.indices { state.file.rows[index].trustsAll = true }
+    }
+  }
+
+  /// SecKeychain.cpp (SecKeychainGetStatus): the default keychain can be opened.
+  func checkFile() throws { try call { _, _ in } }
+
   /// SecItem.cpp (SecItemAdd): an item has one place, the file if it can be there.
   func add(_ entries: [String: Value]) throws -> Value? {
     try call { state, caller in
@@ -82,7 +92,7 @@ public final class KeychainModel: Sendable {
     try perform(.copyMatching, entries) { state, entries, caller in
       try state.dataProtection.copyMatching(entries, by: caller, on: &state.device)
     } file: { entries in
-      try call { try $0.file.copyMatching(entries, by: $1, on: &$0.device) }
+      try call(isFileSearch: true) { try $0.file.copyMatching(entries, by: $1, on: &$0.device) }
     }
   }
 
@@ -95,7 +105,7 @@ public final class KeychainModel: Sendable {
       try state.dataProtection.update(entries, changes, by: caller, on: &state.device)
       return nil
     } file: { entries in
-      let found = try call { state, _ in try state.file.search(entries) }
+      let found = try call(isFileSearch: true) { state, _ in try state.file.search(entries) }
       faults.fileUpdateWindow?()
       try call { try $0.file.update(found, changes, by: $1, on: &$0.device) }
       return nil
@@ -108,7 +118,7 @@ public final class KeychainModel: Sendable {
       try state.dataProtection.delete(entries, by: caller, on: &state.device)
       return nil
     } file: { entries in
-      let found = try call { state, _ in try state.file.search(entries) }
+      let found = try call(isFileSearch: true) { state, _ in try state.file.search(entries) }
       try call { try $0.file.delete(found, by: $1) }
       return nil
     }
@@ -130,12 +140,16 @@ public final class KeychainModel: Sendable {
     }
   }
 
+  /// SecItem.cpp (SecItemCopyMatching_osx), KCCursor.cpp (next): a file that can't be searched has no items, also for
+  /// the searches with which an update and a deletion begin.
   private func call<Result: Sendable>(
-    _ body: (inout State, Caller) throws -> Result
+    isFileSearch: Bool = false, _ body: (inout State, Caller) throws -> Result
   ) throws -> Result {
     let caller = Self.caller ?? program
     return try state.withLock { state in
-      if let failure = state.device.faults.failure { throw Refusal(failure) }
+      if let failure = state.device.faults.failure {
+        throw Refusal(isFileSearch ? errSecItemNotFound : failure)
+      }
       return try body(&state, caller)
     }
   }

@@ -13,7 +13,7 @@ enum Operation {
   func translated(
     _ entries: [String: Value], toDataProtection: Bool, on platform: Platform
   ) -> [String: Value] {
-    guard platform == .macOS else { return entries }
+    guard platform != .iOS else { return entries }
     var removed: Set = ["nleg"]
     if self == .update || self == .delete {
       removed.formUnion(["r_Data", "r_Attributes", "r_Ref", "r_PersistentRef"])

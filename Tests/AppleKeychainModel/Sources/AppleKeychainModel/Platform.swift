@@ -6,4 +6,6 @@ public enum Platform: Sendable {
   case macOS
   /// The data protection keychain only.
   case iOS
+  /// Mac Catalyst, or an iOS app on a Mac: macOS' functions, which always mean data protection there.
+  case catalyst
 }

@@ -14,8 +14,12 @@ public struct Row: Sendable {
   public internal(set) var data: [UInt8]?
   /// The conditions to read the secret, on data protection.
   var accessControl: AccessControl?
-  /// The program that made it: the one a file-based item trusts.
-  let owner: String
+  /// The program that made it: the one that an item in a file trusts.
+  let owner: Caller
+  /// Indicates that an item in a file trusts every program.
+  var trustsAll = false
+  /// The team or the hash of the program that wrote an item's secret in a file: its partition list.
+  var partition = ""
   /// Indicates that it can't be decoded.
   var isDamaged = false
   /// The number of times that its record in a file was replaced, and the last program that did so.

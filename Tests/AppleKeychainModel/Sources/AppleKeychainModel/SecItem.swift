@@ -40,6 +40,14 @@ public func secItemDelete(_ query: CFDictionary) -> OSStatus {
   }
 }
 
+/// Asks whether the default file can be used; its status stays as it is.
+@_cdecl("SecKeychainGetStatus")
+public func secKeychainGetStatus(
+  _ keychain: UnsafeRawPointer?, _ result: UnsafeMutablePointer<UInt32>?
+) -> OSStatus {
+  status { try KeychainModel.current.checkFile() }
+}
+
 /// Makes an access control, as an array that the model knows again.
 ///
 /// Its error stays unset.
@@ -91,10 +99,16 @@ private func status(
   _ body: ([String: Value]) throws -> Value?
 ) -> OSStatus {
   result?.pointee = nil
-  do {
-    guard case .dictionary(let entries) = Value(dictionary) else { return errSecParam }
+  return status {
+    guard case .dictionary(let entries) = Value(dictionary) else { throw Refusal(errSecParam) }
     let value = try body(entries)
     result?.pointee = value.map { retained($0.object) }
+  }
+}
+
+private func status(_ body: () throws -> Void) -> OSStatus {
+  do {
+    try body()
     return errSecSuccess
   } catch {
     return (error as? Refusal)?.status ?? errSecUnimplemented

@@ -11,7 +11,7 @@ struct Targets {
   let file: Bool
 
   init(_ entries: [String: Value], on platform: Platform) throws {
-    if platform == .iOS {
+    if platform != .macOS {
       (dataProtection, file) = (true, false)
       return
     }

@@ -35,6 +35,11 @@ SecAccessControlRef _Nullable SecAccessControlCreateWithFlags(
     CFAllocatorRef _Nullable allocator, CFTypeRef protection, SecAccessControlCreateFlags flags,
     CFErrorRef _Nullable *_Nullable error);
 CFTypeID SecAccessControlGetTypeID(void);
+// OSX/libsecurity_keychain/lib/SecKeychain.h: macOS only.
+typedef struct CF_BRIDGED_TYPE(id) __SecKeychain *SecKeychainRef;
+typedef UInt32 SecKeychainStatus;
+OSStatus SecKeychainGetStatus(
+    SecKeychainRef _Nullable keychain, SecKeychainStatus *keychainStatus);
 CFStringRef _Nullable SecCopyErrorMessageString(OSStatus status, void *_Nullable reserved);
 
 // Results: base/SecBase.h. What SecBasePriv.h names apart (a missing class, an unsupported return

@@ -196,6 +196,56 @@ import Testing
     #expect(place.delete(key) == errSecSuccess)
   }
 
+  @Test("Adding decrypts the item in the way, and may ask", arguments: [false, true])
+  func addingOverAnother(addNeverAsks: Bool) throws {
+    let model = KeychainModel.current
+    model.faults.addNeverAsks = addNeverAsks
+    let level = kSecAttrAccessibleWhenUnlocked
+    let control = try #require(SecAccessControlCreateWithFlags(nil, level, .userPresence, nil))
+    #expect(place.add(with(kSecAttrAccessControl, control)) == errSecSuccess)
+    #expect(place.add(key) == errSecDuplicateItem)
+    #expect(model.prompts.count == (addNeverAsks ? 0 : 1))
+    let silent = with(kSecUseAuthenticationContext, KeychainModel.nonInteractiveContext)
+    #expect(place.add(silent) == (addNeverAsks ? errSecDuplicateItem : errSecInteractionNotAllowed))
+    model.faults.isLocked = true
+    let later = with(kSecAttrAccessible, kSecAttrAccessibleAfterFirstUnlock)
+    #expect(place.add(later) == (addNeverAsks ? errSecDuplicateItem : errSecInteractionNotAllowed))
+  }
+
+  @Test("Devices without a passcode or LocalAuthentication, and simulators")
+  func devices() throws {
+    let model = KeychainModel.current
+    let level = kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly
+    model.faults.hasNoPasscode = true
+    #expect(place.add(with(kSecAttrAccessible, level)) == errSecAuthFailed)
+    model.faults.hasNoPasscode = false
+    let control = try #require(SecAccessControlCreateWithFlags(nil, level, .userPresence, nil))
+    model.faults.isSimulator = true
+    #expect(place.add(with(kSecAttrAccessControl, control)) == errSecSuccess)
+    #expect(place.copy(with(kSecReturnData, true)).status == errSecSuccess && model.prompts.isEmpty)
+    #expect(place.delete(key) == errSecSuccess)
+    model.faults.isSimulator = false
+    #expect(place.add(with(kSecAttrAccessControl, control)) == errSecSuccess)
+    model.faults.lacksLocalAuthentication = true
+    #expect(place.copy(with(kSecReturnData, true)).status == errSecUnimplemented)
+    #expect(place.delete(key) == errSecSuccess)
+  }
+
+  @Test("A reference excludes attributes in a search alone")
+  func referencesWithAttributes() throws {
+    let reference = try #require(place.added(with(kSecReturnPersistentRef, true)).value)
+    func both(_ account: String) -> Place.Pairs {
+      [kSecValuePersistentRef: reference, kSecAttrAccount: account]
+    }
+    #expect(place.copy(both("a")).status == errSecParam)
+    #expect(place.update(both("b"), [kSecAttrLabel: "l"]) == errSecItemNotFound)
+    #expect(place.update(both("a"), [kSecAttrLabel: "l"]) == errSecSuccess)
+    #expect(place.delete(both("b")) == errSecItemNotFound)
+    #expect(place.delete(both("a")) == errSecSuccess)
+    #expect(place.add(both("a")) == errSecSuccess)
+    #expect(place.copy([kSecValuePersistentRef: reference]).status == errSecSuccess)
+  }
+
   @Test(
     "Text and secrets of every kind",
     arguments: ["a\0b", "\u{FEFF}a", "e\u{301}", "\u{E9}", ""])

@@ -44,6 +44,29 @@ import Testing
     #expect(KeychainModel.current.rows.first?.attributes["agrp"] == .text("associated"))
   }
 
+  @Test(
+    "testInvalidEntitlementsAppID: what the signature doesn't confirm is no entitlement, in reads too"
+  )
+  func unconfirmed() {
+    var caller = Caller()
+    caller.isConfirmed = false
+    KeychainModel.$caller.withValue(caller) {
+      #expect(place.copy(label).status == errSecMissingEntitlement)
+      #expect(place.add(label) == errSecMissingEntitlement)
+      #expect(place.update(label, [kSecAttrLabel: "new"]) == errSecMissingEntitlement)
+      #expect(place.delete(label) == errSecMissingEntitlement)
+    }
+  }
+
+  @Test("Catalyst and iOS apps on a Mac always mean data protection")
+  func catalyst() {
+    KeychainModel.$caller.withValue(Caller(platform: .catalyst)) {
+      #expect(Place.file.add(label) == errSecSuccess && place.copy(label).status == errSecSuccess)
+      #expect(place.update(label, [kSecAttrLabel: "new"]) == errSecSuccess)
+    }
+    #expect(KeychainModel.current.rows.first?.attributes["agrp"] == .text("TEAM.app"))
+  }
+
   @Test("testDisallowTokenGroupWrite")
   func tokenGroup() {
     #expect(

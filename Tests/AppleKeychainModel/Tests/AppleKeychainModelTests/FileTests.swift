@@ -134,8 +134,109 @@ import Testing
     }
     model.damage { _ in true }
     #expect(place.copy(key).status == errSecDecode)
-    model.faults.failure = errSecNoDefaultKeychain
-    #expect(place.copy(key).status == errSecNoDefaultKeychain)
+  }
+
+  @Test("No authentication type has two forms, no protocol and no port have one; none is shown")
+  func authenticationType() throws {
+    func server(_ name: CFString? = nil, _ value: Any = "") -> Place.Pairs {
+      [
+        kSecClass: kSecClassInternetPassword, kSecAttrServer: "s",
+        kSecMatchLimit: kSecMatchLimitAll,
+        kSecReturnAttributes: true, name ?? kSecReturnRef: name == nil ? false : value,
+      ]
+    }
+    #expect(place.add(server()) == errSecSuccess)
+    #expect(place.add(server(kSecAttrAuthenticationType)) == errSecSuccess)
+    let same: [(name: CFString, value: Any)] = [
+      (kSecAttrAuthenticationType, "mine"), (kSecAttrProtocol, ""), (kSecAttrPort, 0),
+    ]
+    for (name, value) in same { #expect(place.add(server(name, value)) == errSecDuplicateItem) }
+    let found = try #require(place.copy(server()).value?.elements)
+    #expect(found.count == 2)
+    for item in found {
+      #expect(item[kSecAttrAuthenticationType] == nil && item[kSecAttrProtocol] == nil)
+    }
+    #expect(place.copy(server(kSecAttrAuthenticationType)).value?.elements?.count == 1)
+    #expect(place.delete(server(kSecAttrAuthenticationType)) == errSecSuccess)
+    #expect(place.copy(server(kSecAttrAuthenticationType)).status == errSecItemNotFound)
+    #expect(place.copy(server()).value?.elements?.count == 1)
+  }
+
+  @Test("A search that fails finds nothing; only adding and the status of the keychain say why")
+  func failingSearch() {
+    let key = with(kSecReturnData, true)
+    #expect(place.add(key) == errSecSuccess)
+    var status: SecKeychainStatus = 0
+    #expect(SecKeychainGetStatus(nil, &status) == errSecSuccess)
+    KeychainModel.current.faults.failure = errSecNoDefaultKeychain
+    #expect(place.copy(key).status == errSecItemNotFound)
+    #expect(place.update(key, [kSecAttrLabel: "l"]) == errSecItemNotFound)
+    #expect(place.delete(key) == errSecItemNotFound)
+    #expect(place.add(key) == errSecNoDefaultKeychain)
+    #expect(SecKeychainGetStatus(nil, &status) == errSecNoDefaultKeychain)
+  }
+
+  @Test("A new secret asks nobody, and replaces the partition list, but not the trusted programs")
+  func partitions() {
+    let model = KeychainModel.current
+    let key = with(kSecReturnData, true)
+    let other = Caller("other", team: "OTHER")
+    func read(_ caller: Caller = Caller()) -> Int {
+      let before = model.prompts.count
+      #expect(
+        KeychainModel.$caller.withValue(caller) { place.copy(key).status } == errSecSuccess)
+      return model.prompts.count - before
+    }
+    func write(_ change: Place.Pairs, _ caller: Caller) {
+      #expect(
+        KeychainModel.$caller.withValue(caller) { place.update(key, change) } == errSecSuccess)
+    }
+    #expect(place.add(key) == errSecSuccess)
+    #expect(read() == 0 && read(other) == 1 && read(Caller("other")) == 1)
+    write([kSecValueData: [1] as [UInt8]], Caller("other"))
+    #expect(model.prompts.count == 2 && read() == 0)
+    write([kSecValueData: [2] as [UInt8]], other)
+    #expect(model.prompts.count == 2 && read() == 1 && read(other) == 1)
+    write([kSecAttrLabel: "l"], other)
+    #expect(model.prompts.count == 5)
+    write([kSecValueData: [3] as [UInt8]], Caller())
+    #expect(model.prompts.count == 5 && read() == 0)
+    // Another build without a signature is another program.
+    let builds = ["1", "2"].map { Caller("tool", hash: $0) }
+    #expect(place.delete(key) == errSecSuccess)
+    #expect(KeychainModel.$caller.withValue(builds[0]) { place.add(key) } == errSecSuccess)
+    #expect(read(builds[0]) == 0 && read(builds[1]) == 1)
+    write([kSecValueData: [4] as [UInt8]], builds[1])
+    #expect(read(builds[0]) == 1 && read(builds[1]) == 1)
+  }
+
+  @Test("A deletion compares names, and isn't refused where every program is trusted")
+  func deletion() {
+    let key = with(kSecReturnData, true)
+    let add = {
+      #expect(KeychainModel.$caller.withValue(Caller("a")) { place.add(key) } == errSecSuccess)
+    }
+    func delete(_ caller: Caller) -> OSStatus {
+      KeychainModel.$caller.withValue(caller) { place.delete(key) }
+    }
+    add()
+    #expect(delete(Caller("b")) == errSecInvalidOwnerEdit)
+    #expect(delete(Caller("a", hash: "another build")) == errSecSuccess)
+    add()
+    KeychainModel.current.trustEveryProgram()
+    #expect(delete(Caller("b")) == errSecSuccess)
+  }
+
+  @Test("A new empty secret: stored, refused or ignored", arguments: EmptyUpdate.allCases)
+  func emptySecret(answer: EmptyUpdate) {
+    KeychainModel.current.faults.emptyFileUpdate = answer
+    let key = with(kSecReturnData, true)
+    #expect(place.add(with(kSecValueData, [1] as [UInt8])) == errSecSuccess)
+    let status = place.update(key, [kSecValueData: [] as [UInt8], kSecAttrLabel: "l"])
+    #expect(status == (answer == .refused ? errSecParam : errSecSuccess))
+    #expect(place.copy(key).value == .data(answer == .stores ? [] : [1]))
+    let isChanged = KeychainModel.current.rows.first?.attributes["labl"] == .text("l")
+    #expect(isChanged == (answer != .refused))
   }
 
   @Test("Without the flag: adding goes to the file, the others to both")
