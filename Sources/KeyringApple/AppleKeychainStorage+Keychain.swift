@@ -16,6 +16,18 @@ extension AppleKeychainStorage {
     let prompt: String?
     let interaction: Interaction
 
+    /// The keychain that a program uses if it doesn't choose: the file-based one on macOS, and the data protection
+    /// keychain elsewhere.
+    ///
+    /// On macOS, this one needs no entitlement, and has the items of most other libraries.
+    public static var standard: Keychain {
+      #if os(macOS)
+      .fileBased
+      #else
+      .dataProtection()
+      #endif
+    }
+
     /// Returns the data protection keychain.
     ///
     /// macOS has the file-based one as well. There, the program needs an entitlement for this one: it's signed with an
@@ -33,7 +45,7 @@ extension AppleKeychainStorage {
     ///     only these, and otherwise only local ones.
     ///   - prompt: The reason that the user reads when the system asks for a confirmation. tvOS and watchOS
     ///     don't show it.
-    ///   - interaction: The permission to ask the user. It has no effect on tvOS and watchOS.
+    ///   - interaction: The permission to ask the user. It has no effect on tvOS.
     /// - Returns: The keychain.
     public static func dataProtection(
       accessGroup: String? = nil, accessibility: Accessibility? = nil,

@@ -21,7 +21,7 @@ public struct AppleKeychainStorage: BlockingStorage {
   /// The first use looks up the keychain. The storage uses only this one.
   ///
   /// - Parameter keychain: The keychain that has the items.
-  public init(_ keychain: Keychain = .dataProtection()) {
+  public init(_ keychain: Keychain = .standard) {
     self.init(keychain, calls: PlatformKeychain.calls)
   }
 

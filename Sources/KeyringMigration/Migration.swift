@@ -160,16 +160,16 @@ public struct Migration: Sendable {
   /// print("moved \(outcome.count) items")
   /// ```
   ///
-  /// - Returns: The number of items that were in the source and are now only in the destination, and the items of a
-  ///   query that were left.
+  /// - Returns: The number of items that were removed from the source and are now only in the destination, and the
+  ///   items of a query that were left.
   /// - Throws: `SecureStorageError` if the migration fails. Before anything is written, it's
   ///   `.itemAlreadyExists` with the key if the destination has a different value that isn't to be replaced,
   ///   `.undecodable` if a plaintext value isn't of the expected type, `.invalidArgument` if the source and
   ///   the destination are the same storage, `.readOnly` if the destination can't store an item that it finds,
   ///   or any error of reading. Later, it's `.verificationFailed` if
-  ///   the destination doesn't return what was written, `.sourceChanged` if someone has changed the source
-  ///   in the meantime, or the error of storing or removing an item. After `.verificationFailed`, nothing has
-  ///   been removed from the source. After `.sourceChanged`, the changed item is still there, and items that
+  ///   the destination doesn't return what was written, or the source still has an item that was removed,
+  ///   `.sourceChanged` if someone has changed the source in the meantime, or the error of storing or removing an
+  ///   item. Nothing is removed from the source before the destination returns everything. After `.sourceChanged`, the changed item is still there, and items that
   ///   were removed before it are in the destination.
   @discardableResult
   public func move() throws(SecureStorageError) -> BulkOutcome {
@@ -228,8 +228,8 @@ public struct Migration: Sendable {
   /// try await migration.move()
   /// ```
   ///
-  /// - Returns: The number of items that were in the source and are now only in the destination, and the items of a
-  ///   query that were left.
+  /// - Returns: The number of items that were removed from the source and are now only in the destination, and the
+  ///   items of a query that were left.
   /// - Throws: The errors of the synchronous overload, or `.canceled` for a cancelled task. In that case, run the
   ///   migration again to finish it.
   @discardableResult
@@ -268,7 +268,7 @@ extension MigrationTransfer {
     case .checking: try check(done)
     case .writing: try write(done)
     case .verifying: try verify(done)
-    case .removing: if !items.isEmpty { try source.remove(items, done) }
+    case .removing: if !items.isEmpty { removedCount = try source.remove(items, done) }
     }
   }
 }
@@ -277,6 +277,7 @@ extension [MigrationTransfer] {
   fileprivate var itemCount: Int { reduce(0) { $0 + $1.items.count } }
 
   fileprivate var outcome: BulkOutcome {
-    BulkOutcome(count: itemCount, left: flatMap(\.left))
+    BulkOutcome(
+      count: reduce(0) { $0 + ($1.removedCount ?? $1.items.count) }, left: flatMap(\.left))
   }
 }

@@ -24,8 +24,9 @@ protocol MigrationSource: Sendable {
   /// - Parameters:
   ///   - items: The items as they were read. Items that have disappeared in the meantime are skipped.
   ///   - done: The closure to call for each item.
-  /// - Throws: `.sourceChanged`, or the error of removing an item.
-  func remove(_ items: [SecureItem], _ done: () -> Void) throws(SecureStorageError)
+  /// - Returns: The number of items that were removed.
+  /// - Throws: `.sourceChanged`, `.verificationFailed` for an item that's still there, or the error of removing one.
+  func remove(_ items: [SecureItem], _ done: () -> Void) throws(SecureStorageError) -> Int
 }
 
 extension MigrationSource {

@@ -13,6 +13,8 @@ struct MigrationTransfer: Sendable {
   private(set) var left: [ItemKey] = []
   /// The keys of the items that the destination already had.
   private(set) var alreadyPresent: Set<ItemKey> = []
+  /// The number of items that were removed from the source, after the removal.
+  var removedCount: Int?
   /// Whether the items are removed from the source afterwards.
   var isMoving = false
 

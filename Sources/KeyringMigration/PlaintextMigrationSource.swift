@@ -31,10 +31,12 @@ struct PlaintextMigrationSource: MigrationSource {
     return result
   }
 
-  func remove(_ migrated: [SecureItem], _ done: () -> Void) throws(SecureStorageError) {
+  func remove(_ migrated: [SecureItem], _ done: () -> Void) throws(SecureStorageError) -> Int {
     let migrated = Dictionary(uniqueKeysWithValues: migrated.map { ($0.key, $0) })
     let mappings = mappings.filter { migrated[$0.key] != nil }
+    var count = 0
     try store.remove(mappings.map(\.path)) { (values) throws(SecureStorageError) in
+      count = values.count { $0 != nil }
       for (mapping, value) in zip(mappings, values) {
         guard let value else { continue }
         guard mapping.item(value) == migrated[mapping.key] else {
@@ -43,5 +45,6 @@ struct PlaintextMigrationSource: MigrationSource {
       }
     }
     for _ in migrated { done() }
+    return count
   }
 }

@@ -81,7 +81,7 @@ struct StorageMigrationSource: MigrationSource {
     }
   }
 
-  func remove(_ items: [SecureItem], _ done: () -> Void) throws(SecureStorageError) {
+  func remove(_ items: [SecureItem], _ done: () -> Void) throws(SecureStorageError) -> Int {
     let oldKeys = Dictionary(uniqueKeysWithValues: newKeys.map { ($1, $0) })
     let items = items.map { item in
       var item = item
@@ -90,14 +90,35 @@ struct StorageMigrationSource: MigrationSource {
     }
     // The first item is compared right before it's removed.
     for batch in Array(items.dropFirst()).batches { try compare(batch) }
+    var count = 0
     for item in items {
       // The removal of the others may have taken long, and a user may have been asked in the meantime.
       try compare([item])
       var query = ItemQuery.key(item.key)
       query.leavesOthers = true
-      try base.removeItems(matching: query)
+      if try base.removeItems(matching: query) > 0 { count += 1 }
       done()
     }
+    try verifyRemoval(of: items.map(\.key))
+    return count
+  }
+
+  /// Throws an error if the source still has an item, found in the way in which the items were found.
+  private func verifyRemoval(of keys: [ItemKey]) throws(SecureStorageError) {
+    var kept: [ItemKey]
+    if case .query(var query) = selection {
+      (query.details, query.limit) = ([], nil)
+      query.leavesForeignItems = true
+      kept = try base.items(matching: query).map(\.key)
+    } else {
+      kept = try base.items(for: keys, details: []).values.filter { !$0.isForeign }.map(\.key)
+    }
+    guard let key = kept.first(where: Set(keys).contains) else { return }
+    throw base.error(
+      .verificationFailed, during: .remove,
+      message: "The source still has the item of \("\(key)".excerpt), although it was removed.",
+      recoverySuggestion:
+        "The item is in the destination, too. Remove it by the program that stored it.")
   }
 
   /// Compares items with the source as it is now.

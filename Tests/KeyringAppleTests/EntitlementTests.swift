@@ -65,7 +65,7 @@ struct EntitlementTests {
     expectError(.canceled) {
       try Cancellation.$current.withValue(signal) { try storage.password(for: key) }
     }
-    #expect(calls.functions == [.copyMatching, .add, .delete])
+    #expect(calls.functions == [.add, .delete])
     #expect(device.rows.count == 1)
     // A program that is killed at that moment does.
     try storage.setPassword("", for: ItemKey.value(service: "swift-keyring probe", account: "x"))
@@ -86,6 +86,7 @@ struct EntitlementTests {
       base.update(query, changes)
     }
     func delete(_ query: KeychainDictionary) -> Int32 { base.delete(query) }
+    func status() -> Int32 { base.status() }
     func message(for status: Int32) -> String? { base.message(for: status) }
   }
 
@@ -97,12 +98,31 @@ struct EntitlementTests {
     #expect(device.rows.count == 1)
   }
 
-  @Test func `the entitlement is checked once, without writing`() throws {
+  @Test func `the first item that is absent is confirmed, once`() throws {
     let calls = RecordingKeychain(device)
     let storage = AppleKeychainStorage(.dataProtection(accessGroup: "TEAM.app"), calls: calls)
     for _ in 1...3 { #expect(try storage.password(for: key) == nil) }
-    #expect(calls.functions == [.copyMatching, .delete, .copyMatching, .copyMatching])
+    #expect(calls.functions == [.copyMatching, .add, .delete, .copyMatching, .copyMatching])
     #expect(device.rows.isEmpty)
+    let fileCalls = RecordingKeychain(device)
+    let file = AppleKeychainStorage(.fileBased, calls: fileCalls)
+    for _ in 1...3 { #expect(try file.password(for: key) == nil) }
+    #expect(fileCalls.functions == [.copyMatching, .status, .copyMatching, .copyMatching])
+  }
+
+  @Test func `a signature that doesn't confirm the identifier is no entitlement`() throws {
+    var program = Caller()
+    program.isConfirmed = false
+    let storage = AppleKeychainStorage(on: device, for: program)
+    expectError(.noStorage) { try storage.password(for: key) }
+    expectError(.noStorage) { try storage.items(matching: ItemQuery()) }
+  }
+
+  @Test func `Catalyst has only the data protection keychain`() throws {
+    let storage = AppleKeychainStorage(on: device, for: Caller(platform: .catalyst))
+    try storage.setPassword("s3cret", for: key)
+    #expect(try storage.password(for: key) == "s3cret")
+    #expect(device.rows.first?.attributes["agrp"]?.string == "TEAM.app")
   }
 
   @Test func `a group that isn't the program's own denies access`() throws {

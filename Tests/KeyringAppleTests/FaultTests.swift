@@ -24,10 +24,14 @@ struct FaultTests {
   func `each status has its code`(
     fault: (key: Int32, value: SecureStorageError.Code), keychain: TestKeychain
   ) throws {
-    let storage = keychain.storage(on: device)
-    try storage.setPassword("s3cret", for: key)
+    let known = keychain.storage(on: device)
+    try known.setPassword("s3cret", for: key)
     device.faults.failure = fault.key
     let new = "other s3cret"
+    // In the file, only a storage that doesn't know it yet asks why nothing is found.
+    var storage: AppleKeychainStorage {
+      keychain == .fileBased ? keychain.storage(on: device) : known
+    }
     // The query of a key names the group that the storage has learned.
     let operations: [(namesGroup: Bool, run: () throws -> Void)] = [
       (true, { _ = try storage.secret(for: key) }),
@@ -43,17 +47,18 @@ struct FaultTests {
       ),
     ]
     for operation in operations {
-      let error = #expect(throws: SecureStorageError.self) { try operation.run() }
+      let error = try #require(throws: SecureStorageError.self) { try operation.run() }
       let isDenied = fault.key == -34018 && operation.namesGroup && keychain != .fileBased
-      #expect(error?.code == (isDenied ? .accessDenied : fault.value))
-      #expect(error?.underlying?.domain == "OSStatus")
-      #expect(error?.underlying?.code == Int(fault.key))
-      #expect(error?.underlying?.text == "OSStatus \(fault.key)")
-      #expect(!"\(error!)".contains("s3cret"))
-      if fault.key == -50 {
-        #expect(error?.message.contains("itemClass") == true)
+      #expect(error.code == (isDenied ? .accessDenied : fault.value))
+      #expect(error.underlying?.domain == "OSStatus")
+      #expect(error.underlying?.code == Int(fault.key))
+      #expect(error.underlying?.text == "OSStatus \(fault.key)")
+      #expect(!"\(error)".contains("s3cret"))
+      if fault.key == -50, keychain != .fileBased {
+        #expect(error.message.contains("itemClass"))
       }
     }
+    #expect(storage.diagnose().failure?.underlying?.code == Int(fault.key))
     device.faults.failure = nil
     #expect(try storage.password(for: key) == "s3cret")
   }
@@ -90,6 +95,106 @@ struct FaultTests {
     #expect(try storage.remove(key))
     device.faults = Faults()
     #expect(try background.items(matching: ItemQuery()).map(\.key) == [readable])
+  }
+
+  @Test(arguments: [false, true])
+  func `before the first unlock, nothing reads as absent`(looksAbsent: Bool) throws {
+    let before = AppleKeychainStorage(on: device)
+    try before.setPassword("s3cret", for: key)
+    device.faults.isLocked = true
+    device.faults.isBeforeFirstUnlock = true
+    device.faults.looksAbsentBeforeFirstUnlock = looksAbsent
+    for keychain in [
+      AppleKeychainStorage.Keychain.dataProtection(), .dataProtection(accessGroup: "TEAM.app"),
+    ] {
+      let storage = AppleKeychainStorage(keychain, on: device)
+      for _ in 1...2 {
+        expectError(.locked) { try storage.password(for: key) }
+        expectError(.locked) { try storage.exists(key) }
+        expectError(.locked) { try storage.items(matching: ItemQuery()) }
+        expectError(.locked) { try storage.setPassword("new", for: key, mode: .update) }
+        expectError(.locked) { try storage.setPassword("new", for: key) }
+        expectError(.locked) { try storage.removeItems(matching: .service("service")) }
+      }
+      // Apple's keychain deletes without decrypting, if it finds the item.
+      if looksAbsent { expectError(.locked) { try storage.remove(key) } }
+      #expect(storage.diagnose().failure?.code == .locked)
+    }
+    let process = AppleKeychainStorage(on: device)
+    expectError(.locked) { try process.password(for: key) }
+    device.faults = Faults()
+    #expect(try process.password(for: key) == "s3cret")
+    #expect(device.rows.count == 1)
+  }
+
+  @Test(arguments: [false, true])
+  func `adding never asks if it mustn't`(addNeverAsks: Bool) throws {
+    device.faults.addNeverAsks = addNeverAsks
+    func storage(_ interaction: AppleKeychainStorage.Interaction) -> AppleKeychainStorage {
+      AppleKeychainStorage(
+        .dataProtection(
+          accessControl: .userPresence, prompt: "to sign in", interaction: interaction),
+        on: device)
+    }
+    try storage(.allowed).setPassword("s3cret", for: key)
+    expectError(addNeverAsks ? .itemAlreadyExists : .locked) {
+      try storage(.never).setPassword("other", for: key, mode: .add)
+    }
+    #expect(device.prompts.isEmpty)
+    expectError(.itemAlreadyExists) {
+      try storage(.allowed).setPassword("other", for: key, mode: .add)
+    }
+    #expect(device.prompts.count == (addNeverAsks ? 0 : 1))
+  }
+
+  @Test func `a device that can't have an item says what to do`() throws {
+    let strict = AppleKeychainStorage.Keychain.dataProtection(
+      accessibility: .whenPasscodeSetThisDeviceOnly)
+    let confirmed = AppleKeychainStorage.Keychain.dataProtection(
+      accessibility: .whenPasscodeSetThisDeviceOnly, accessControl: .userPresence)
+    device.faults.hasNoPasscode = true
+    for keychain in [strict, confirmed] {
+      let error = #expect(throws: SecureStorageError.self) {
+        try AppleKeychainStorage(keychain, on: device).setPassword("s3cret", for: key)
+      }
+      #expect(error?.code == .accessDenied)
+      #expect(error?.recoverySuggestion?.contains("passcode") == true)
+    }
+    device.faults = Faults()
+    let storage = AppleKeychainStorage(confirmed, on: device)
+    try storage.setPassword("s3cret", for: key)
+    device.faults.lacksLocalAuthentication = true
+    let error = #expect(throws: SecureStorageError.self) { try storage.password(for: key) }
+    #expect(error?.underlying?.code == -4)
+    #expect(error?.recoverySuggestion?.contains("accessControl") == true)
+    // In a simulator, nothing is confirmed.
+    device.faults.isSimulator = true
+    let other = ItemKey.password(service: "service", account: "other")
+    try storage.setPassword("s3cret", for: other)
+    #expect(try storage.password(for: other) == "s3cret")
+    #expect(device.prompts.isEmpty)
+  }
+
+  @Test func `another program's secret is written without a question, and read with one`() throws {
+    func storage(_ team: String) -> AppleKeychainStorage {
+      AppleKeychainStorage(.fileBased, on: device, for: Caller(team, team: team))
+    }
+    try storage("ours").setPassword("s3cret", for: key)
+    try storage("theirs").setPassword("new", for: key)
+    #expect(device.prompts.isEmpty)
+    #expect(try storage("ours").password(for: key) == "new")
+    #expect(try storage("theirs").password(for: key) == "new")
+    #expect(device.prompts.count == 2)
+    let error = #expect(throws: SecureStorageError.self) { try storage("theirs").remove(key) }
+    #expect(error?.code == .accessDenied && error?.message.contains("name") == true)
+    // Only adding never takes it over.
+    try storage("ours").setPassword("ours", for: key)
+    expectError(.itemAlreadyExists) {
+      try storage("theirs").setPassword("theirs", for: key, mode: .add)
+    }
+    #expect(try storage("ours").password(for: key) == "ours")
+    #expect(device.prompts.count == 2)
+    #expect(try storage("ours").remove(key))
   }
 
   @Test func `a confirmation is asked for, and not when it mustn't be`() throws {
@@ -187,7 +292,9 @@ struct FaultTests {
     expectError(.accessDenied) { try storage.remove(key) }
     device.faults.answer = .refused
     expectError(.accessDenied) { try storage.password(for: key) }
-    expectError(.accessDenied) { try storage.setPassword("other", for: key) }
+    expectError(.accessDenied) {
+      try storage.save(SecureItem(key: key, label: "other"), mode: .update)
+    }
     device.faults.answer = .cancelled
     device.faults.isFileLocked = true
     expectError(.userCanceled) { try storage.password(for: key) }

@@ -4,6 +4,7 @@
 import AppleKeychainModel
 import Keyring
 import KeyringApple
+import KeyringMigration
 import KeyringStorage
 import StandInKeychain
 import TestPrograms
@@ -172,6 +173,93 @@ struct ItemTests {
     let found = try storage.items(matching: ItemQuery())
     #expect(found.count > 3)
     for item in found { #expect(try storage.password(for: item.key) == "s3cret") }
+  }
+
+  /// The forms of no authentication type in the file: not given, and given as one that Apple doesn't name.
+  @Test(arguments: [nil, KeychainValue.text(""), .text("mine")])
+  func `an item without an authentication type is one item in both forms`(
+    form: KeychainValue?
+  ) throws {
+    let storage = AppleKeychainStorage(.fileBased, on: device)
+    let key = ItemKey.internetPassword(server: InternetServer("example.org"), account: "me")
+    func item(_ type: KeychainValue?) -> KeychainDictionary {
+      var item: KeychainDictionary = [
+        .itemClass: .constant(.internetPassword), .server: .text("example.org"),
+        .account: .text("me"), .data: .data(Secret("s3cret")),
+      ]
+      item[.authenticationType] = type
+      return item
+    }
+    add(item(.text("form")), to: .fileBased)
+    #expect(try storage.password(for: key) == nil)
+    #expect(try !storage.remove(key))
+    add(item(form), to: .fileBased)
+    #expect(try Set(storage.items(matching: ItemQuery()).map(\.key)).count == 2)
+    #expect(try storage.password(for: key) == "s3cret")
+    expectError(.itemAlreadyExists) { try storage.setPassword("x", for: key, mode: .add) }
+    try storage.save(
+      SecureItem(key: key, secret: Secret("new"), attributes: ["a": "1"]), mode: .addOrReplace)
+    try storage.save(SecureItem(key: key, attributes: ["b": "2"]), mode: .update)
+    #expect(try storage.item(for: key)?.attributes == ["a": "1", "b": "2"])
+    #expect(
+      try storage.items(matching: ItemQuery(details: .all)).first { $0.key == key }?.secret
+        == Secret("new"))
+    let memory = InMemoryStorage()
+    #expect(try Migration(of: ItemQuery(), from: storage, to: memory).move().count == 2)
+    #expect(device.rows.isEmpty)
+    #expect(try memory.password(for: key) == "new")
+    add(item(form), to: .fileBased)
+    #expect(try storage.remove(key) && device.rows.isEmpty)
+  }
+
+  @Test(arguments: [false, true])
+  func `a copy that the source keeps after a move is an error`(byKey: Bool) throws {
+    let storage = AppleKeychainStorage(.fileBased, on: device)
+    let key = ItemKey.internetPassword(server: InternetServer("example.org"), account: "me")
+    // One key in both forms: removing leaves the other one.
+    for form in [nil, KeychainValue.text("")] {
+      var item: KeychainDictionary = [
+        .itemClass: .constant(.internetPassword), .server: .text("example.org"),
+        .account: .text("me"), .data: .data(Secret("s3cret")),
+      ]
+      item[.authenticationType] = form
+      add(item, to: .fileBased)
+    }
+    let memory = InMemoryStorage()
+    let migration =
+      byKey
+      ? Migration(of: [key], from: storage, to: memory)
+      : Migration(of: ItemQuery(), from: storage, to: memory)
+    expectError(.verificationFailed) { try migration.move() }
+    #expect(device.rows.count == 1)
+    #expect(try migration.move().count == 1)
+    #expect(device.rows.isEmpty)
+  }
+
+  @Test(arguments: TestKeychain.allCases, Faults.positions)
+  func `a secret can become empty, and the rest stays`(
+    keychain: TestKeychain, faults: Faults
+  ) throws {
+    device.faults = faults
+    let storage = keychain.storage(on: device)
+    let server = ItemKey.internetPassword(server: InternetServer("example.org"), account: "me")
+    for key in [key, server] {
+      for mode in [SaveMode.update, .addOrReplace] {
+        try storage.save(
+          SecureItem(
+            key: key, secret: Secret("old"), label: "label", attributes: ["a": "1", "comment": "c"]),
+          mode: .addOrReplace)
+        try storage.save(
+          SecureItem(key: key, secret: Secret(""), attributes: ["b": "2"]), mode: mode)
+        let item = try storage.item(for: key)
+        #expect(item?.secret == Secret("") && item?.label == "label")
+        #expect(item?.attributes == ["a": "1", "b": "2", "comment": "c"])
+        try storage.setPassword("", for: key)
+        try storage.setPassword("new", for: key)
+        #expect(try storage.password(for: key) == "new")
+      }
+    }
+    #expect(device.rows.count == 2 && device.prompts.isEmpty)
   }
 
   @Test func `an account that is data is text`() throws {

@@ -10,9 +10,12 @@ import Testing
 
 /// A comparison of two programs' storages on one device with one in memory.
 @Suite(.tags(.stress)) struct ModelTests {
-  @Test(arguments: [TestKeychain.dataProtection, .fileBased])
-  func `a keychain agrees with a storage in memory`(keychain: TestKeychain) throws {
+  @Test(arguments: zip(TestKeychain.allCases, Faults.positions + [Faults.positions[1]]))
+  func `a keychain agrees with a storage in memory`(
+    keychain: TestKeychain, faults: Faults
+  ) throws {
     let device = KeychainModel()
+    device.faults = faults
     // The keys name any group, and the keychain has only the program's own.
     let program = keychain.program(accessGroups: ["TEAM.app"] + EdgeCaseStrings.valid)
     var storages = [program, program].map { keychain.storage(on: device, for: $0) }

@@ -8,7 +8,7 @@ import Synchronization
 
 /// A keychain that records the calls, and does something before one of them.
 final class RecordingKeychain: KeychainCalls {
-  enum Function { case add, copyMatching, update, delete }
+  enum Function { case add, copyMatching, update, delete, status }
 
   private let calls = Mutex<[(function: Function, query: KeychainDictionary)]>([])
   private let interruption: Mutex<(@Sendable () -> Void)?>
@@ -53,6 +53,11 @@ final class RecordingKeychain: KeychainCalls {
   func delete(_ query: KeychainDictionary) -> Int32 {
     record(.delete, query)
     return base.delete(query)
+  }
+
+  func status() -> Int32 {
+    record(.status, [:])
+    return base.status()
   }
 
   func message(for status: Int32) -> String? { base.message(for: status) }

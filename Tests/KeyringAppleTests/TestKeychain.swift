@@ -31,6 +31,18 @@ enum TestKeychain: CaseIterable {
   }
 }
 
+extension Faults {
+  /// The positions of the switches for what nobody knows, each at least once in both.
+  static let positions: [Faults] = EmptyUpdate.allCases.map { emptyUpdate in
+    var faults = Faults()
+    faults.emptyFileUpdate = emptyUpdate
+    faults.attributesNeverAsk = emptyUpdate == .refused
+    faults.addNeverAsks = emptyUpdate != .stores
+    faults.looksAbsentBeforeFirstUnlock = emptyUpdate == .refused
+    return faults
+  }
+}
+
 extension AppleKeychainStorage {
   /// A storage on a simulated device.
   init(

@@ -10,6 +10,8 @@ package protocol KeychainCalls: Sendable {
   func update(_ query: KeychainDictionary, _ changes: KeychainDictionary) -> Int32
   /// Calls `SecItemDelete`.
   func delete(_ query: KeychainDictionary) -> Int32
+  /// Calls `SecKeychainGetStatus` for the default keychain in a file.
+  func status() -> Int32
   /// Calls `SecCopyErrorMessageString`.
   func message(for status: Int32) -> String?
 }

@@ -11,7 +11,7 @@ package enum KeychainEntry: String, CaseIterable, Sendable {
   case accessible, accessControl
   case data, persistentReference
   // What to search for and to return.
-  case limit, returnsData, returnsAttributes, returnsPersistentReference
+  case matchedItems, limit, returnsData, returnsAttributes, returnsPersistentReference
   case usesDataProtection, authenticationContext
 }
 

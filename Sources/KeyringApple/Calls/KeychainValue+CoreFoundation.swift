@@ -22,6 +22,13 @@ extension KeychainValue {
     case .number(var number): return CFNumberCreate(nil, .sInt64Type, &number)
     case .boolean(let boolean): return boolean ? kCFBooleanTrue : kCFBooleanFalse
     case .date(let date): return CFDateCreate(nil, date)
+    case .list(let values):
+      var callbacks = kCFTypeArrayCallBacks
+      let array: CFMutableArray = CFArrayCreateMutable(nil, 0, &callbacks)
+      for object in values.compactMap(\.object) {
+        withExtendedLifetime(object) { CFArrayAppendValue(array, pointer(to: object)) }
+      }
+      return array
     case .constant, .accessControl, .context: return nil
     }
   }

@@ -11,6 +11,7 @@ package enum KeychainValue: Sendable, Equatable {
   /// The seconds since the beginning of 2001.
   case date(Double)
   case constant(KeychainConstant)
+  indirect case list([KeychainValue])
   /// A level and the flags of `SecAccessControlCreateFlags`.
   case accessControl(KeychainConstant, flags: UInt)
   /// The text of a question to the user, and the permission to ask it.

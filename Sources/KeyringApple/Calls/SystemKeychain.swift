@@ -33,6 +33,15 @@ package struct SystemKeychain: KeychainCalls {
 
   package func delete(_ query: KeychainDictionary) -> Int32 { SecItemDelete(dictionary(query)) }
 
+  package func status() -> Int32 {
+    #if os(macOS) || KEYRING_APPLE_STAND_IN
+    var status: SecKeychainStatus = 0
+    return SecKeychainGetStatus(nil, &status)
+    #else
+    return errSecUnimplemented
+    #endif
+  }
+
   package func message(for status: Int32) -> String? {
     SecCopyErrorMessageString(status, nil).map { $0.swiftText }
   }
@@ -76,7 +85,7 @@ package struct SystemKeychain: KeychainCalls {
       // Without an access control, the item must not be stored, and null is refused.
       return SecAccessControlCreateWithFlags(nil, Self.value(of: level), flags, nil) ?? kCFNull
     case .context(let prompt, let mayAsk): return context(prompt, mayAsk)
-    case .text, .data, .number, .boolean, .date: return value.object
+    case .text, .data, .number, .boolean, .date, .list: return value.object
     }
   }
 
@@ -112,6 +121,7 @@ package struct SystemKeychain: KeychainCalls {
     case .accessControl: kSecAttrAccessControl
     case .data: kSecValueData
     case .persistentReference: kSecValuePersistentRef
+    case .matchedItems: kSecMatchItemList
     case .limit: kSecMatchLimit
     case .returnsData: kSecReturnData
     case .returnsAttributes: kSecReturnAttributes

@@ -13,6 +13,9 @@ struct KeychainName {
   /// The access group, or `nil` for the storage's own group.
   private(set) var group: String?
 
+  /// `false` for entries that an item with an authentication type can have, too.
+  var isExact: Bool { itemClass == .genericPassword || entries[.authenticationType] != nil }
+
   /// Finds the entries for a key.
   ///
   /// - Parameters:

@@ -58,6 +58,8 @@ struct KeychainServer {
   }
 
   /// Returns the entries for all parts, because a missing one would match any value.
+  ///
+  /// In the file, no authentication type has two forms, one of which has no name.
   func entries(isFileBased: Bool) -> KeychainDictionary {
     var entries: KeychainDictionary = [:]
     for (name, entry) in Self.texts {
@@ -67,7 +69,8 @@ struct KeychainServer {
     // What isn't a protocol is a number on data protection, and empty text in the file.
     let none = isFileBased ? KeychainValue.text("") : .number(0)
     entries[.protocol] = code(AttributeName.protocol, Self.protocols) ?? none
-    entries[.authenticationType] = code(AttributeName.authenticationType, Self.types) ?? .text("")
+    entries[.authenticationType] =
+      code(AttributeName.authenticationType, Self.types) ?? (isFileBased ? nil : .text(""))
     return entries
   }
 

@@ -29,6 +29,18 @@ extension KeychainOperation {
       return Meaning(
         .accessDenied, "The program isn't entitled to the access group.",
         "Add the group to the program's entitlements, under Keychain Sharing.")
+    case KeychainStatus.authFailed where entries.needsPasscode:
+      return Meaning(
+        .accessDenied, "The device has no passcode, which the item's accessibility needs.",
+        "Set a passcode on the device, or choose another accessibility there.")
+    case KeychainStatus.authFailed where !keychain.isFileBased:
+      return Meaning(
+        .accessDenied, "The user wasn't confirmed.",
+        "Try again, with a finger, a face or the passcode.")
+    case KeychainStatus.unimplemented where !keychain.isFileBased:
+      return Meaning(
+        .other, "This device can't ask for the confirmation that the item needs.",
+        "Use a storage without an accessControl on such devices.")
     case KeychainStatus.param, KeychainStatus.unimplemented, KeychainStatus.noSuchAttr,
       KeychainStatus.noSuchClass:
       let names = entries.keys.map(\.rawValue).sorted().joined(separator: ", ")
@@ -38,6 +50,18 @@ extension KeychainOperation {
     default:
       return Meaning(status)
         ?? Meaning(.other, "\(function) failed.", "Look up the number at developer.apple.com.")
+    }
+  }
+}
+
+extension KeychainDictionary {
+  /// `true` for a new item of the level that a device without a passcode doesn't have.
+  fileprivate var needsPasscode: Bool {
+    switch self[.accessible] ?? self[.accessControl] {
+    case .constant(.whenPasscodeSetThisDeviceOnly),
+      .accessControl(.whenPasscodeSetThisDeviceOnly, _):
+      true
+    default: false
     }
   }
 }
@@ -59,7 +83,8 @@ private struct Meaning {
     case KeychainStatus.missingEntitlement:
       self.init(
         .noStorage, "The program has no entitlement for the data protection keychain.",
-        "Sign the program as an app, or use .fileBased on macOS.")
+        "Sign the program as an app with a profile that confirms its identifier, or use .fileBased on macOS."
+      )
     case KeychainStatus.interactionNotAllowed, KeychainStatus.interactionRequired,
       KeychainStatus.inDarkWake:
       self.init(
@@ -68,8 +93,12 @@ private struct Meaning {
     case KeychainStatus.userCanceled:
       self.init(
         .userCanceled, "The user dismissed the question.", "Try again, and answer the question.")
-    case KeychainStatus.authFailed, KeychainStatus.restrictedAPI, KeychainStatus.wrPerm,
-      KeychainStatus.invalidOwnerEdit:
+    case KeychainStatus.invalidOwnerEdit:
+      self.init(
+        .accessDenied,
+        "The item trusts only programs of another name, so this one can't remove it.",
+        "Remove it by the program that has stored it, or in Keychain Access.")
+    case KeychainStatus.authFailed, KeychainStatus.restrictedAPI, KeychainStatus.wrPerm:
       self.init(
         .accessDenied, "The keychain refused access to the item.",
         "In Keychain Access, look at the programs that may use the item.")

@@ -15,6 +15,8 @@ extension KeychainOperation {
       _ = try storage.requireSecret(item)
       return false
     }
+    // The keychain would take it for another item if that one has the other form of no authentication type.
+    if keychain.isFileBased, !name.isExact, try query(for: item.key) != nil { return false }
     var new = item
     new.label = item.label ?? item.key.defaultLabel
     var entries = name.entries.merging(new.entries) { $1 }
@@ -25,7 +27,6 @@ extension KeychainOperation {
       entries.merge(protection) { $1 }
     }
     guard let added = try add(entries) else { return false }
-    storage.knowledge.isEntitled = true
     if group == nil, let group = added[.accessGroup]?.string { storage.knowledge.ownGroup = group }
     return true
   }
@@ -64,12 +65,33 @@ extension KeychainOperation {
         changes[entry] = KeychainAttributes.value(all, of: itemClass)
       }
       if changes.isEmpty { return try exists(key) }
-      if try update(query, changes) { return true }
+      if try update(query, changes) {
+        guard isEmptying(changes) else { return true }
+        if try empty(key, changes) { return true }
+      }
       // Without such a condition, the item is absent. In the file, another program may just have changed it.
       if query == key, !keychain.isFileBased { return false }
       guard try exists(key) else { return false }
     }
     throw busy()
+  }
+
+  /// Gives an item of the file an empty secret if the update was refused or has left the old one.
+  ///
+  /// It's added again, so an end of the program in between loses an item whose secret was to go. Nobody knows yet
+  /// whether a Mac needs this: `Scripts/first-mac` tells.
+  private func empty(
+    _ key: KeychainDictionary, _ changes: KeychainDictionary
+  ) throws(SecureStorageError) -> Bool {
+    var search = key
+    search[.returnsAttributes] = .boolean(true)
+    search[.returnsData] = .boolean(true)
+    guard let old = try found(search).first else { return false }
+    if old[.data] ?? changes[.data] == changes[.data] { return true }
+    guard try delete(key) else { return false }
+    var new = old.merging(key) { $1 }.merging(changes) { $1 }
+    for entry in [KeychainEntry.creationDate, .modificationDate, .matchedItems] { new[entry] = nil }
+    return try add(new) != nil
   }
 
   /// Stores an item, over an old one or as a new one.

@@ -36,17 +36,10 @@ struct KeychainOperation {
   // MARK: - Calls
 
   /// Returns the items that a query finds.
-  ///
-  /// A program that lacks an entitlement also finds nothing. So an empty result needs the proof of one.
   func found(_ query: KeychainDictionary) throws(SecureStorageError) -> [KeychainDictionary] {
-    let query = inKeychain(query, asks: true)
+    let query = inKeychain(query)
     let result = try call { calls.copyMatching(query) }
-    switch result.status {
-    case KeychainStatus.success: storage.knowledge.isEntitled = true
-    case KeychainStatus.itemNotFound: try verifyEntitlement()
-    default: throw failure(result.status, of: "SecItemCopyMatching", query)
-    }
-    return result.items
+    return try isFound(result.status, by: "SecItemCopyMatching", query) ? result.items : []
   }
 
   /// Adds an item, and returns its attributes, or `nil` for a key that is taken.
@@ -55,7 +48,9 @@ struct KeychainOperation {
     entries[.returnsAttributes] = .boolean(true)
     let result = try call { calls.add(entries) }
     switch result.status {
-    case KeychainStatus.success: return result.items.first ?? [:]
+    case KeychainStatus.success:
+      storage.knowledge.isUsable = true
+      return result.items.first ?? [:]
     case KeychainStatus.duplicateItem: return nil
     default: throw failure(result.status, of: "SecItemAdd", entries)
     }
@@ -65,18 +60,17 @@ struct KeychainOperation {
   func update(
     _ query: KeychainDictionary, _ changes: KeychainDictionary
   ) throws(SecureStorageError) -> Bool {
-    let query = inKeychain(query, asks: true)
-    return try isFound(call { calls.update(query, changes) }) { status in
-      failure(status, of: "SecItemUpdate", query.merging(changes) { $1 })
-    }
+    let query = inKeychain(query)
+    let status = try call { calls.update(query, changes) }
+    // What was refused is looked at afterwards.
+    if isEmptying(changes), status == KeychainStatus.param { return true }
+    return try isFound(status, by: "SecItemUpdate", query.merging(changes) { $1 })
   }
 
   /// Deletes an item, or returns `false` for a missing one.
   func delete(_ query: KeychainDictionary) throws(SecureStorageError) -> Bool {
     let query = inKeychain(query)
-    return try isFound(call { calls.delete(query) }) { status in
-      failure(status, of: "SecItemDelete", query)
-    }
+    return try isFound(call { calls.delete(query) }, by: "SecItemDelete", query)
   }
 
   /// Returns `true` for entries that at least one item has.
@@ -86,13 +80,21 @@ struct KeychainOperation {
     return try !found(query).isEmpty
   }
 
+  /// Returns `true` for changes of an item in the file that leave it without a secret.
+  func isEmptying(_ changes: KeychainDictionary) -> Bool {
+    keychain.isFileBased && changes[.data] == .data(Secret(""))
+  }
+
+  /// Returns `false` for an item that wasn't found, in a keychain that can be used.
   private func isFound(
-    _ status: Int32, _ failure: (Int32) -> SecureStorageError
+    _ status: Int32, by function: String, _ query: KeychainDictionary
   ) throws(SecureStorageError) -> Bool {
     switch status {
     case KeychainStatus.success: return true
-    case KeychainStatus.itemNotFound: return false
-    default: throw failure(status)
+    case KeychainStatus.itemNotFound:
+      if !storage.knowledge.isUsable { try verifyUsable() }
+      return false
+    default: throw failure(status, of: function, query)
     }
   }
 
@@ -105,9 +107,7 @@ struct KeychainOperation {
   }
 
   /// Names the keychain that a call concerns, because the system would choose by itself.
-  private func inKeychain(
-    _ entries: KeychainDictionary, asks: Bool = false
-  ) -> KeychainDictionary {
+  private func inKeychain(_ entries: KeychainDictionary) -> KeychainDictionary {
     var entries = entries
     entries[.usesDataProtection] = .boolean(!keychain.isFileBased)
     if keychain.isFileBased { return entries }
@@ -115,7 +115,8 @@ struct KeychainOperation {
     if entries[.persistentReference] == nil, entries[.synchronizable] == nil {
       entries[.synchronizable] = .boolean(keychain.isSynchronizable)
     }
-    if asks, keychain.prompt != nil || !mayAsk {
+    // Even adding can ask, about the item that is in the way.
+    if keychain.prompt != nil || !mayAsk {
       entries[.authenticationContext] = .context(prompt: keychain.prompt, mayAsk: mayAsk)
     }
     return entries
@@ -123,29 +124,27 @@ struct KeychainOperation {
 
   // MARK: - What the program may do
 
-  /// Deletes a missing item, which only a program with an entitlement may do.
-  private func verifyEntitlement() throws(SecureStorageError) {
-    if keychain.isFileBased || storage.knowledge.isEntitled { return }
-    let probe = inKeychain(KeychainName(.probe(), isFileBased: false).entries)
-    let status = try call { calls.delete(probe) }
-    guard status == KeychainStatus.itemNotFound || status == KeychainStatus.success else {
-      throw failure(status, of: "SecItemDelete", probe)
+  /// Confirms that the keychain can be used, or throws the reason why it can't.
+  ///
+  /// A search also finds nothing without an entitlement, before the first unlock, and in a file that can't be opened.
+  private func verifyUsable() throws(SecureStorageError) {
+    if !keychain.isFileBased { return try learnGroup() }
+    let status = try call { calls.status() }
+    guard status == KeychainStatus.success else {
+      throw failure(status, of: "SecKeychainGetStatus", [:])
     }
-    storage.knowledge.isEntitled = true
+    storage.knowledge.isUsable = true
   }
 
   /// `true` for a program with an entitlement to any group, as far as the keychain says.
   var isEntitled: Bool {
-    if storage.knowledge.isEntitled { return true }
+    if storage.knowledge.isUsable { return true }
     let probe = inKeychain(KeychainName(.probe(), isFileBased: false).entries)
     return calls.delete(probe) != KeychainStatus.missingEntitlement
   }
 
-  /// Returns the access group of keys that name none.
-  ///
-  /// The system tells a program its first group only with a new item.
-  func ownGroup() throws(SecureStorageError) -> String {
-    if let known = knownGroup { return known }
+  /// Adds an item and deletes it, because the system tells a program its first group only with a new item.
+  private func learnGroup() throws(SecureStorageError) {
     var probe = KeychainName(.probe(), isFileBased: false).entries
     // It never leaves the device.
     probe[.synchronizable] = .boolean(false)
@@ -156,28 +155,38 @@ struct KeychainOperation {
     probe[.accessGroup] = group.map { .text($0) }
     // A task that was cancelled since leaves nothing behind either.
     let query = inKeychain(probe)
-    _ = try isFound(calls.delete(query)) { failure($0, of: "SecItemDelete", query) }
-    guard let group else {
+    _ = try isFound(calls.delete(query), by: "SecItemDelete", query)
+    storage.knowledge.ownGroup = group
+  }
+
+  /// Returns the access group of keys that name none.
+  func ownGroup() throws(SecureStorageError) -> String {
+    if knownGroup == nil { try learnGroup() }
+    guard let group = knownGroup else {
       throw storage.error(.other, during: name, message: "The keychain named no access group.")
     }
-    storage.knowledge.ownGroup = group
     return group
   }
 
   /// The access group of keys that name none, or `nil` for an unknown one.
   var knownGroup: String? { keychain.accessGroup ?? storage.knowledge.ownGroup }
 
-  /// Returns the entries that exactly the item of a key has, or `nil` for an item that is in no access group.
+  /// Returns the entries that exactly the item of a key has, or `nil` for an item that is known to be absent.
   func query(for key: ItemKey) throws(SecureStorageError) -> KeychainDictionary? {
     let name = KeychainName(key, isFileBased: keychain.isFileBased)
     var query = name.entries
-    if keychain.isFileBased { return query }
-    var group = name.group ?? knownGroup
-    if group == nil {
-      guard try exists(query) else { return nil }
-      group = try ownGroup()
+    if !keychain.isFileBased {
+      let group = if let group = name.group { group } else { try ownGroup() }
+      query[.accessGroup] = .text(group)
+    } else if !name.isExact {
+      query[.limit] = .constant(.limitAll)
+      query[.returnsAttributes] = .boolean(true)
+      query[.returnsPersistentReference] = .boolean(true)
+      let found = try found(query).first { $0[.authenticationType] == nil }
+      guard let reference = found?[.persistentReference] else { return nil }
+      query = name.entries
+      query[.matchedItems] = .list([reference])
     }
-    query[.accessGroup] = group.map { .text($0) }
     return query
   }
 }

@@ -32,6 +32,8 @@ package struct StandInKeychain: KeychainCalls {
 
   package func delete(_ query: KeychainDictionary) -> Int32 { onDevice { system.delete(query) } }
 
+  package func status() -> Int32 { onDevice { system.status() } }
+
   package func message(for status: Int32) -> String? { system.message(for: status) }
 
   private func onDevice<Result>(_ call: () -> Result) -> Result {

@@ -12,7 +12,7 @@ public struct Caller: Sendable {
   public var platform: Platform
   /// The team that signed it, or the hash of an unsigned build: an entry of a file's partition lists.
   public var team: String
-  /// What a file's lists of trusted programs have: the signed program, or the hash of an unsigned build.
+  /// Its entry in a file's lists of trusted programs: the signed program, or the hash of an unsigned build.
   var identity: [String]
   /// Indicates that its signature confirms its application identifier.
   public var isConfirmed = true
