@@ -169,8 +169,8 @@ public struct Migration: Sendable {
   ///   or any error of reading. Later, it's `.verificationFailed` if
   ///   the destination doesn't return what was written, or the source still has an item that was removed,
   ///   `.sourceChanged` if someone has changed the source in the meantime, or the error of storing or removing an
-  ///   item. Nothing is removed from the source before the destination returns everything. After `.sourceChanged`, the changed item is still there, and items that
-  ///   were removed before it are in the destination.
+  ///   item. Nothing is removed from the source before the destination returns everything. After `.sourceChanged`, the
+  ///   changed item is still there, and items that were removed before it are in the destination.
   @discardableResult
   public func move() throws(SecureStorageError) -> BulkOutcome {
     var transfers = try verifiedTransfers(moving: true)

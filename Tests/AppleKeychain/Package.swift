@@ -10,6 +10,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   dependencies: [.package(name: "swift-keyring", path: "../..")],
   targets: [
+    .executableTarget(name: "first-mac", path: "Sources/FirstMac"),
     .testTarget(
       name: "AppleKeychainTests",
       dependencies: [
@@ -17,7 +18,7 @@ let package = Package(
         .product(name: "KeyringApple", package: "swift-keyring"),
         .product(name: "KeyringStorage", package: "swift-keyring"),
         .product(name: "KeyringTesting", package: "swift-keyring"),
-      ])
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

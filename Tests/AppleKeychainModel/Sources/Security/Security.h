@@ -40,6 +40,8 @@ typedef struct CF_BRIDGED_TYPE(id) __SecKeychain *SecKeychainRef;
 typedef UInt32 SecKeychainStatus;
 OSStatus SecKeychainGetStatus(
     SecKeychainRef _Nullable keychain, SecKeychainStatus *keychainStatus);
+// Scripts/first-mac calls it. The model doesn't have it.
+OSStatus SecKeychainSetUserInteractionAllowed(Boolean state);
 CFStringRef _Nullable SecCopyErrorMessageString(OSStatus status, void *_Nullable reserved);
 
 // Results: base/SecBase.h. What SecBasePriv.h names apart (a missing class, an unsupported return
