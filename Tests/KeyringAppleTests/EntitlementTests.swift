@@ -118,6 +118,26 @@ struct EntitlementTests {
     expectError(.noStorage) { try storage.items(matching: ItemQuery()) }
   }
 
+  /// The program of the tutorial, which `swift run` starts on a Mac.
+  @Test func `a tool without a signature keeps its account`() throws {
+    struct Settings {
+      @Credentials("account", service: "org.example.SignIn") var account: Credential?
+      @Password("authToken", service: "org.example.SignIn") var authToken: String?
+    }
+    let tool = Caller("SignIn", accessGroups: [], hash: "1")
+    let account = Credential(login: "ada", password: "pa55")
+    for isSecondRun in [false, true] {
+      try withSecureStorage(AppleKeychainStorage(.fileBased, on: device, for: tool)) {
+        let settings = Settings()
+        #expect(settings.account == (isSecondRun ? account : nil))
+        try settings.$account.write(account)
+        try settings.$authToken.write("t0ken")
+        if isSecondRun { #expect(try SecureProperties(of: settings).removeAll().count == 2) }
+      }
+    }
+    #expect(device.rows.isEmpty && device.prompts.isEmpty)
+  }
+
   @Test func `Catalyst has only the data protection keychain`() throws {
     let storage = AppleKeychainStorage(on: device, for: Caller(platform: .catalyst))
     try storage.setPassword("s3cret", for: key)

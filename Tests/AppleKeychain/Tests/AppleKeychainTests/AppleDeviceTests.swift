@@ -21,7 +21,7 @@ import Testing
   /// With an entitlement, the contract; a test without a host app has none, and nothing reads as absent.
   @Test(arguments: rules)
   func `the data protection keychain keeps the contract`(rule: StorageContract) throws {
-    let storage = { @Sendable in AppleKeychainStorage() }
+    let storage = { @Sendable in AppleKeychainStorage(.dataProtection()) }
     guard storage().diagnose().failure?.code == .noStorage else {
       // The case for several groups needs groups that the test isn't entitled to.
       if rule == .accessGroupsAreApart { return }

@@ -27,9 +27,10 @@ struct PortabilityTests {
   ///
   /// With one, the test would write into the user's.
   @Test func `a program without a keychain uses the next storage`() throws {
-    guard AppleKeychainStorage().diagnose().failure?.code == .noStorage else { return }
+    let keychain = AppleKeychainStorage(.dataProtection())
+    guard keychain.diagnose().failure?.code == .noStorage else { return }
     let memory = InMemoryStorage()
-    let storage = FirstAvailableStorage([AppleKeychainStorage(), memory], remembering: .nowhere)
+    let storage = FirstAvailableStorage([keychain, memory], remembering: .nowhere)
     let key = ItemKey.password(service: "swift-keyring tests", account: "account")
     try storage.setPassword("s3cret", for: key)
     #expect(try memory.password(for: key) == "s3cret")
