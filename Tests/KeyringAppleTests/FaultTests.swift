@@ -158,7 +158,7 @@ struct FaultTests {
         try AppleKeychainStorage(keychain, on: device).setPassword("s3cret", for: key)
       }
       #expect(error?.code == .accessDenied)
-      #expect(error?.recoverySuggestion?.contains("passcode") == true)
+      #expect(error?.recoverySuggestion?.contains("Set a passcode") == true)
     }
     device.faults = Faults()
     let storage = AppleKeychainStorage(confirmed, on: device)
