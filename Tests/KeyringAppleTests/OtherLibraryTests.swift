@@ -62,6 +62,24 @@ struct OtherLibraryTests {
       ], rest: [:],
       key: .password(
         service: sharedValetService, account: "authToken", accessGroup: "TEAM.group")),
+    Library(
+      testDescription: "Valet, shared group with an identifier",
+      query: [
+        .service: .text(
+          sharedValetService.replacing("_group_Accessible", with: "_group_main_Accessible")),
+        .account: .text("authToken"), .accessGroup: .text("TEAM.group"),
+        .accessible: .constant(.afterFirstUnlock), .usesDataProtection: .boolean(true),
+      ], rest: [:],
+      key: .password(
+        service: sharedValetService.replacing("_group_Accessible", with: "_group_main_Accessible"),
+        account: "authToken", accessGroup: "TEAM.group")),
+    Library(
+      testDescription: "Valet, group set explicitly",
+      query: [
+        .service: .text("group"), .account: .text("authToken"), .accessGroup: .text("TEAM.group"),
+        .accessible: .constant(.afterFirstUnlock), .usesDataProtection: .boolean(true),
+      ], rest: [:],
+      key: .password(service: "group", account: "authToken", accessGroup: "TEAM.group")),
     // SwiftyChain of June 2026, Sources/SwiftyChain/Backend/AppleKeychainBackend.swift: add(_:data:) and secQuery(from:)
     Library(
       testDescription: "SwiftyChain",
@@ -127,6 +145,14 @@ struct OtherLibraryTests {
 
     #expect(try storage.remove(library.key))
     #expect(device.rows.isEmpty)
+  }
+
+  @Test(arguments: libraries.filter { $0.testDescription.hasPrefix("Valet") })
+  func `Valet finds nothing at another level`(library: Library) throws {
+    let storage = storage(with: library, .iOS)
+    try storage.updateProtection(of: library.key)
+    #expect(secret(of: library, .iOS) == nil)
+    #expect(try storage.password(for: library.key) == "old")
   }
 
   static let renamed = libraries.filter { (library: Library) -> Bool in

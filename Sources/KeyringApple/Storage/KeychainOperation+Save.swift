@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringRuntime
 internal import KeyringStorage
 
 extension KeychainOperation {
@@ -88,10 +89,15 @@ extension KeychainOperation {
     search[.returnsData] = .boolean(true)
     guard let old = try found(search).first else { return false }
     if old[.data] ?? changes[.data] == changes[.data] { return true }
-    guard try delete(key) else { return false }
     var new = old.merging(key) { $1 }.merging(changes) { $1 }
     for entry in [KeychainEntry.creationDate, .modificationDate, .matchedItems] { new[entry] = nil }
-    return try add(new) != nil
+    // A task that is cancelled in between loses nothing.
+    return try Cancellation.$current.withValue(nil) {
+      Result { () throws(SecureStorageError) in
+        guard try delete(key) else { return false }
+        return try add(new) != nil
+      }
+    }.get()
   }
 
   /// Stores an item, over an old one or as a new one.
