@@ -99,24 +99,31 @@ struct StorageMigrationSource: MigrationSource {
       if try base.removeItems(matching: query) > 0 { count += 1 }
       done()
     }
-    try verifyRemoval(of: items.map(\.key))
+    try verifyRemoval(of: items)
     return count
   }
 
-  /// Throws an error if the source still has an item, found in the way in which the items were found.
-  private func verifyRemoval(of keys: [ItemKey]) throws(SecureStorageError) {
-    var kept: [ItemKey]
+  /// Throws an error if the source still has the secret of an item, found in the way in which the items were found.
+  ///
+  /// What another program has put beside the item stays, and isn't a copy.
+  private func verifyRemoval(of items: [SecureItem]) throws(SecureStorageError) {
+    let found: [SecureItem]
     if case .query(var query) = selection {
-      (query.details, query.limit) = ([], nil)
+      (query.details, query.limit) = (.all, nil)
       query.leavesForeignItems = true
-      kept = try base.items(matching: query).map(\.key)
+      found = try base.items(matching: query)
     } else {
-      kept = try base.items(for: keys, details: []).values.filter { !$0.isForeign }.map(\.key)
+      found = Array(try base.items(for: items.map(\.key), details: .all).values)
     }
-    guard let key = kept.first(where: Set(keys).contains) else { return }
+    let secrets = Dictionary(items.map { ($0.key, $0.secret) }) { first, _ in first }
+    let kept = found.first { item in
+      !item.isForeign && !item.isShared && secrets[item.key] == .some(item.secret)
+    }
+    guard let kept else { return }
     throw base.error(
       .verificationFailed, during: .remove,
-      message: "The source still has the item of \("\(key)".excerpt), although it was removed.",
+      message:
+        "The source still has the item of \("\(kept.key)".excerpt), although it was removed.",
       recoverySuggestion:
         "The item is in the destination, too. Remove it by the program that stored it.")
   }
