@@ -70,7 +70,7 @@ import Testing
   }
 
   // libsecret wipes only memory that it could lock.
-  @Test(.inPrivateSession)
+  @Test(.tags(.slow), .inPrivateSession)
   func `no stray copies of a secret are left if memory cannot be locked`() async {
     await #expect(processExitsWith: .success) {
       try LockedMemory.forbid()

@@ -23,7 +23,8 @@ import Testing
     try service.quiet()
   }
 
-  @Test(arguments: uses) func `a call without a file descriptor fails, and the next one works`(
+  @Test(.tags(.slow), arguments: uses)
+  func `a call without a file descriptor fails, and the next one works`(
     use: String
   ) throws {
     for before in ["nothing", "read", "all"] {
@@ -31,7 +32,7 @@ import Testing
     }
   }
 
-  @Test(arguments: uses) func `a call without a thread fails, and the next one works`(
+  @Test(.tags(.slow), arguments: uses) func `a call without a thread fails, and the next one works`(
     use: String
   ) throws {
     // Without memory for a stack, there may also be none for loading libsecret.

@@ -173,7 +173,8 @@ import Testing
   // MARK: - After a restart
 
   @Test(
-    arguments: Behavior.losing, StorageContract.allCases.filter { $0.requirement == .restart })
+    .tags(.slow), arguments: Behavior.losing,
+    StorageContract.allCases.filter { $0.requirement == .restart })
   func `a restart keeps the contract`(behavior: Behavior, rule: StorageContract) throws {
     nonisolated(unsafe) let service = try service(behavior)
     try rule.verify(
