@@ -24,14 +24,10 @@ struct FaultTests {
   func `each status has its code`(
     fault: (key: Int32, value: SecureStorageError.Code), keychain: TestKeychain
   ) throws {
-    let known = keychain.storage(on: device)
-    try known.setPassword("s3cret", for: key)
+    let storage = keychain.storage(on: device)
+    try storage.setPassword("s3cret", for: key)
     device.faults.failure = fault.key
     let new = "other s3cret"
-    // In the file, only a storage that doesn't know it yet asks why nothing is found.
-    var storage: AppleKeychainStorage {
-      keychain == .fileBased ? keychain.storage(on: device) : known
-    }
     // The query of a key names the group that the storage has learned.
     let operations: [(namesGroup: Bool, run: () throws -> Void)] = [
       (true, { _ = try storage.secret(for: key) }),

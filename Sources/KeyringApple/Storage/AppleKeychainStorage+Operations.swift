@@ -81,7 +81,12 @@ extension AppleKeychainStorage {
     if let key = query.key {
       if !query.asksForKeyOnly, try operation.items(matching: query).isEmpty { return 0 }
       guard let entries = try operation.query(for: key) else { return 0 }
-      return try operation.delete(entries) ? 1 : 0
+      guard try operation.delete(entries) else { return 0 }
+      // In the file, another item can have the key in the other form of no authentication type.
+      guard !query.leavesOthers, entries[.matchedItems] != nil,
+        let other = try operation.query(for: key)
+      else { return 1 }
+      return try operation.delete(other) ? 2 : 1
     }
     var count = 0
     for item in try operation.items(matching: query) {

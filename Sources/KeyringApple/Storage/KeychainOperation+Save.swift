@@ -89,13 +89,22 @@ extension KeychainOperation {
     search[.returnsData] = .boolean(true)
     guard let old = try found(search).first else { return false }
     if old[.data] ?? changes[.data] == changes[.data] { return true }
-    var new = old.merging(key) { $1 }.merging(changes) { $1 }
-    for entry in [KeychainEntry.creationDate, .modificationDate, .matchedItems] { new[entry] = nil }
+    var former = old.merging(key) { $1 }
+    for entry in [KeychainEntry.creationDate, .modificationDate, .matchedItems] {
+      former[entry] = nil
+    }
+    let new = former.merging(changes) { $1 }
     // A task that is cancelled in between loses nothing.
     return try Cancellation.$current.withValue(nil) {
       Result { () throws(SecureStorageError) in
         guard try delete(key) else { return false }
-        return try add(new) != nil
+        do throws(SecureStorageError) {
+          return try add(new) != nil
+        } catch {
+          // The old item is better than none.
+          _ = try? add(former)
+          throw error
+        }
       }
     }.get()
   }

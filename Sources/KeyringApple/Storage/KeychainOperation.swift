@@ -92,7 +92,8 @@ struct KeychainOperation {
     switch status {
     case KeychainStatus.success: return true
     case KeychainStatus.itemNotFound:
-      if !storage.knowledge.isUsable { try verifyUsable() }
+      // A file can become unreadable at any time.
+      if keychain.isFileBased || !storage.knowledge.isUsable { try verifyUsable() }
       return false
     default: throw failure(status, of: function, query)
     }
