@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The part of Scripts/first-mac that calls the Security framework. Each command prints the answer to one question.
-#if canImport(Security)
+#if os(macOS) || KEYRING_APPLE_STAND_IN
 import CoreFoundation
 import Security
 
@@ -17,6 +17,10 @@ import Security
     case "read": print(read(key).status)
     case "delete": print(SecItemDelete(dictionary(key)))
     case "empty": print(emptyUpdate())
+    case "empty-add":
+      let key = item("first-mac, empty")
+      print(add(key + [(kSecValueData, data(""))]))
+      _ = SecItemDelete(dictionary(key))
     case "forms": print(forms())
     case "status":
       var status: SecKeychainStatus = 0
