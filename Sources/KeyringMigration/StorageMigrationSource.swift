@@ -109,7 +109,7 @@ struct StorageMigrationSource: MigrationSource {
   private func verifyRemoval(of items: [SecureItem]) throws(SecureStorageError) {
     let found: [SecureItem]
     if case .query(var query) = selection {
-      (query.details, query.limit) = (.all, nil)
+      (query.details, query.limit, query.allowsUnlocking) = (.all, nil, true)
       query.leavesForeignItems = true
       found = try base.items(matching: query)
     } else {
