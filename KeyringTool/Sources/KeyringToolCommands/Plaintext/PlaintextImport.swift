@@ -69,6 +69,11 @@ public struct PlaintextImport: Sendable {
     let all = found.filter { $0.problem == nil }
     let wanted = Set(names)
     if let name = wanted.subtracting(all.map(\.name)).min() {
+      if let refused = found.first(where: { $0.name == name }), let problem = refused.problem {
+        throw ToolFailure(
+          "Line \(refused.line) of \(path.printable) \(problem).".printable,
+          recoverySuggestion: "Leave the value in the file.", status: .failed)
+      }
       throw ToolFailure(
         "\(path.printable) has no value \(name.printable).",
         recoverySuggestion: "List the names with --dry-run.", status: .notFound)
