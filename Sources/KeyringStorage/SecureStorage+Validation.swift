@@ -182,6 +182,7 @@ private struct ArgumentCheck {
     }
   }
 
+  // Not inlined: each place that can fail would contain its code.
   @inline(never)
   func refusal(_ argument: String, _ reason: String) -> SecureStorageError {
     storage.error(

@@ -20,6 +20,7 @@ extension StoredValue {
   }
 
   /// Reads the value again after the item with the old key got the key of the property.
+  // Not inlined: the getter of each property would contain it, and few need it.
   @inline(never)
   func readAfterTakingOver() throws(SecureStorageError) -> Value? {
     try takeOver()

@@ -15,12 +15,13 @@ extension ItemWriter {
   }
 
   /// Creates an item with attributes that no other item has.
+  // Not inlined: the steps of a save would contain it several times.
   @inline(never)
   func createAnotherItem(
     besides key: ItemKey?, in collection: ObjectPath? = nil, attributes: [String: String],
     label: String, secret: Secret, replacing: Bool = true, after change: MethodCall? = nil
   ) async throws(SecureStorageError) -> CreatedItem {
-    let attributes = attributes.merging(newUniqueAttribute) { $1 }
+    let attributes = attributes.setting(newUniqueAttribute)
     let start = UInt64(Date().timeIntervalSince1970)
     do throws(SecureStorageError) {
       let collection = if let collection { collection } else { try await call.existingCollection() }
@@ -30,7 +31,7 @@ extension ItemWriter {
     } catch {
       guard call.sessionIsUnusable else { throw error }
       // The provider may have created an item anyway, without the secret, which it couldn't decrypt.
-      let marked = attributes.merging([AttributeName.binaryForm: "yes"]) { $1 }
+      let marked = attributes.setting([AttributeName.binaryForm: "yes"])
       for attributes in [attributes, marked] {
         // An older item with the same attributes is another one. Not every provider keeps the time.
         let items = try await finder.exactItems(withOnly: attributes)
@@ -63,6 +64,7 @@ extension ItemWriter {
     besides key: ItemKey? = nil, in collection: ObjectPath, attributes: [String: String],
     label: String, secret: Secret, replacing: Bool = true, after change: MethodCall? = nil
   ) async throws(SecureStorageError) -> CreatedItem {
+    // Not inlined: the steps of a save would contain it several times.
     @inline(never)
     func create(in collection: ObjectPath) async throws(SecureStorageError) -> [Variant?] {
       let secret = try await storable(secret, in: collection)
@@ -184,12 +186,12 @@ extension [String: String] {
   ///
   /// The item may have an empty secret.
   func adopted(as key: ItemKey) -> [String: String] {
-    merging(key.ownAttributes) { $1 }.merging([AttributeName.emptySecret: "yes"]) { $1 }
+    setting(key.ownAttributes).setting([AttributeName.emptySecret: "yes"])
   }
 
   /// Returns the attributes for an item with the bytes of a secret that a collection keeps.
   func markingBinaryForm(of secret: Secret) -> [String: String] {
-    secret.isInBinaryForm ? merging([AttributeName.binaryForm: "yes"]) { $1 } : self
+    secret.isInBinaryForm ? setting([AttributeName.binaryForm: "yes"]) : self
   }
 }
 #endif

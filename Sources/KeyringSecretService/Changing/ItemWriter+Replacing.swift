@@ -31,7 +31,7 @@ extension ItemWriter {
     _ stored: StoredItem, by item: SecureItem, _ revision: Int, onDisk: Int, attempt: Int = 0
   ) async throws(SecureStorageError) -> Replacement {
     let extra = item.attributes ?? [:]
-    let attributes = extra.isEmpty ? stored.attributes : stored.attributes.merging(extra) { $1 }
+    let attributes = extra.isEmpty ? stored.attributes : stored.attributes.setting(extra)
     let changesAttributes = !extra.isEmpty && !attributes.hasSameBytes(stored.attributes)
     let newLabel = item.label.flatMap { $0.hasSameBytes(stored.label) ? nil : $0 }
     // Otherwise the item could lose its secret, or the change.
@@ -173,7 +173,7 @@ extension ItemWriter {
     _ stored: StoredItem, by item: SecureItem, _ attributes: [String: String], _ secret: Secret,
     onDisk: Int
   ) async throws(SecureStorageError) {
-    var attributes = attributes.merging(item.key.ownAttributes) { $1 }.marking(secret)
+    var attributes = attributes.setting(item.key.ownAttributes).marking(secret)
     try refuseUnusable(attributes, of: item.key)
     if stored.firstStored > 0 {
       attributes[AttributeName.firstStored] = String(stored.firstStored)

@@ -8,7 +8,7 @@ extension ItemWriter {
   func save(_ item: SecureItem, mode: SaveMode) async throws(SecureStorageError) {
     let extra = item.attributes ?? [:]
     try refuseUnusable(
-      extra.isEmpty ? item.key.attributes : item.key.attributes.merging(extra) { $1 }, of: item.key)
+      extra.isEmpty ? item.key.attributes : item.key.attributes.setting(extra), of: item.key)
     if let secret = item.secret, call.provider.refuses(secret) {
       throw call.failure(
         .invalidArgument, "\(call.provider.keyringName) can't store a secret with \"{REF:…}\".",
@@ -113,7 +113,7 @@ extension ItemWriter {
     _ item: SecureItem, mode: SaveMode
   ) async throws(SecureStorageError) -> Bool {
     let secret = try call.storage.requireSecret(item)
-    let attributes = item.key.newAttributes.merging(item.attributes ?? [:]) { $1 }
+    let attributes = item.key.newAttributes.setting(item.attributes ?? [:])
       .marking(secret)
     let label = item.label ?? item.key.defaultLabel
     // `CreateItem` doesn't replace an item with other attributes. An item that another process creates at

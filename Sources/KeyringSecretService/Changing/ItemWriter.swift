@@ -98,6 +98,7 @@ struct ItemWriter {
   ///
   /// - Parameter body: The closure.
   /// - Throws: The error of a lost or hanging keyring, or of a cancelled task.
+  // Not inlined: the steps of a save would contain it several times.
   @inline(never)
   func cleaningUp(
     _ body: () async throws(SecureStorageError) -> Void

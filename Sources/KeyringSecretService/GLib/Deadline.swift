@@ -27,6 +27,7 @@ struct Deadline {
   static var never: Deadline { Deadline(after: .seconds(1 << 30)) }
 
   /// The error of an operation that must end now, or `nil` for one that may continue.
+  // Not inlined: dozens of places use it, and each would contain its code.
   @inline(never)
   var failure: DBusError? {
     if Task.isCancelled { return .canceled }

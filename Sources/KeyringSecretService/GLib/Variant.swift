@@ -48,7 +48,7 @@ extension Variant {
     Variant(adopting: g_variant_new_tuple(members.map(\.pointer), gsize(members.count)))
   }
 
-  /// The value of a message without arguments.
+  /// The value that stands for the missing one of an answer without arguments.
   static let empty = tuple([])
 
   static func objectPaths(_ paths: [ObjectPath]) -> Variant {
@@ -150,6 +150,7 @@ extension Variant {
     (0..<Int(g_variant_n_children(pointer))).map(child)
   }
 
+  // Not inlined: dozens of places use it, and each would contain its code.
   @inline(never)
   func child(_ index: Int) -> Variant {
     Variant(adopting: g_variant_get_child_value(pointer, gsize(index)))

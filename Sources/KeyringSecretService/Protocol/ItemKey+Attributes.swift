@@ -22,7 +22,7 @@ extension ItemKey {
 
   /// The attributes of a new item, without its extra attributes.
   var newAttributes: [String: String] {
-    ownAttributes.merging([AttributeName.schema: schema ?? kind.schema]) { $1 }
+    ownAttributes.setting([AttributeName.schema: schema ?? kind.schema])
   }
 
   /// Creates the key of this package's item, or returns `nil` if the item is of an unknown kind.
@@ -34,7 +34,7 @@ extension ItemKey {
     }
     let names = bytes[bytes.index(after: end)...].split(separator: UInt8(ascii: ","))
       .map { String(Substring($0)) }
-    let attributes = itemAttributes.filter { names.contains($0.key) }
+    let attributes = itemAttributes.keeping { names.contains($0) }
     guard !names.isEmpty, attributes.count == names.count else { return nil }
     self.init(storedKind: signature[..<end], attributes: attributes)
   }

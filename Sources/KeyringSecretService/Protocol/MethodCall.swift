@@ -30,6 +30,7 @@ final class MethodCall: Sendable {
     self.answer = answer
   }
 
+  // Not inlined: dozens of places use it, and each would contain its code.
   @inline(never)
   convenience init(
     _ object: ObjectPath, _ interface: DBusName, _ method: DBusName, _ arguments: [Variant],

@@ -15,6 +15,7 @@ extension SecretSession {
     /// The caller has to hear of that, because the new keyring lacks the items of the last one.
     let isAnotherKeyring: Bool
 
+    // Not inlined: each place that can fail would contain its code.
     @inline(never)
     private init(
       _ code: SecureStorageError.Code, _ cause: DBusError, _ message: String? = nil,

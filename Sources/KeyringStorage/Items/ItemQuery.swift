@@ -230,6 +230,7 @@ extension [Double] {
   /// The indices of the numbers, from the largest number to the smallest.
   ///
   /// Numbers are moved faster than items. Indices of equal numbers keep their order.
+  // Not inlined: each module that sorts would contain its code.
   @inline(never)
   package var indicesFromLargest: [Int] { indices.sorted { self[$0] > self[$1] } }
 }
