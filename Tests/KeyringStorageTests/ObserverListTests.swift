@@ -33,6 +33,8 @@ import Testing
     }
     let last = list.add(log.append, matching: nil)
     for number in logs.indices { list.report(.changed(.replaced(key(number)))) }
+    // The end of a subscription drops the events that wait for a call.
+    logs[0].wait(for: .changed(.replaced(key(0))))
     subscriptions[0].cancel()
     list.report(.changed(.removed(key(0))))
     for event in [.mayHaveChanged(nil), .locked] as [StorageEvent] { list.report(event) }

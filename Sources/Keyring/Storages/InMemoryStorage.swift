@@ -289,10 +289,10 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
 
   // MARK: - Observation
 
-  /// Calls a closure with every change of the collection.
+  /// Calls a closure with every change of the collection, or of one item.
   ///
   /// - Parameters:
-  ///   - query: The items. Every change is reported with its key, and for a query with a key no other one.
+  ///   - query: The items. If it has a key, only the changes of that item are reported. Otherwise, all are.
   ///   - observer: The closure to call.
   /// - Returns: The subscription.
   public func observe(

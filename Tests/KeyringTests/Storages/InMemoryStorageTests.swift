@@ -56,4 +56,13 @@ private struct StorageOfTheMainThread: ImmediateStorage, EmptyStorage {
     MainActor.preconditionIsolated()
     return []
   }
+
+  @Test func `an observer of one item isn't called for another one`() throws {
+    let storage = InMemoryStorage()
+    let keys = ["one", "two"].map { ItemKey.password(service: "service", account: $0) }
+    let log = try EventLog(of: storage, .key(keys[1]))
+    for key in keys { try storage.setPassword("s3cret", for: key) }
+    log.wait(for: .changed(.created(keys[1])))
+    #expect(log.changes == [.created(keys[1])])
+  }
 }
