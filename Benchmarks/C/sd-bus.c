@@ -21,7 +21,7 @@ static char secret[64];
 static char fresh[64];
 static bool writes;
 
-static void ok(int result, const char *what) { must(result >= 0, strerror(-result), what); }
+static void ok(int result, const char *what) { must(result >= 0, result < 0 ? strerror(-result) : NULL, what); }
 
 // Sends a message, and returns the answer.
 static sd_bus_message *answer(sd_bus_message *message, const char *what) {
