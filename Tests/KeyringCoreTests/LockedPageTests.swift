@@ -99,7 +99,7 @@ import Glibc
   }
 
   /// A process can have only so many mappings, which others need too.
-  @Test func `many large secrets need few mappings`() async {
+  @Test(.tags(.slow)) func `many large secrets need few mappings`() async {
     await #expect(processExitsWith: .success) {
       let secrets = (0..<12_000).map { number in
         Secret(bytes: [UInt8](repeating: UInt8(number % 251), count: 3000))

@@ -55,7 +55,9 @@ import Testing
   /// Gives each thread keys of its own, and all threads the same cache.
   ///
   /// The test repeats one thing many times, which would take too long with a sanitizer.
-  @Test(.tags(.unsanitized)) func `threads never read a value that they have overwritten`() throws {
+  @Test(.tags(.slow, .unsanitized)) func `threads never read a value that they have overwritten`()
+    throws
+  {
     let cached = storage.cached()
     let shared = ItemKey.password(service: service, account: "shared")
     DispatchQueue.concurrentPerform(iterations: 4) { thread in

@@ -59,7 +59,7 @@ import Testing
     try expectLogin(keyring)
   }
 
-  @Test(arguments: FirstCall.allCases)
+  @Test(.tags(.slow), arguments: FirstCall.allCases)
   func `a keyring that has crashed is started again`(first: FirstCall) async throws {
     let keyring = try SleepingKeyring(.loginAndArchive)
     let password = keyring.bus.storage().service("other").password("account")

@@ -77,7 +77,9 @@ import Testing
   init() throws { theirs = try ForeignProgram.inSession.get() }
 
   /// Expects that a key means no item, uses it for one of ours, and removes that.
-  @Test(arguments: Case.all) func `an item that says more is another item`(`case`: Case) throws {
+  @Test(.tags(.slow), arguments: Case.all) func `an item that says more is another item`(
+    `case`: Case
+  ) throws {
     let key = `case`.shape.key(name)
     let attributes = `case`.attributes(key)
     let path = try theirs.create("theirs", attributes)

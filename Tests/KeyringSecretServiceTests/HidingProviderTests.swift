@@ -75,7 +75,7 @@ import Testing
   }
 
   /// A list of the visible items would be mistaken for all of them.
-  @Test(arguments: Hiding.allCases)
+  @Test(.tags(.slow), arguments: Hiding.allCases)
   func `nothing is absent or listed while the collection is locked`(hiding: Hiding) throws {
     let absent = ItemKey.password(service: "service", account: "absent")
     try StorageUse.save(bus.storage())
@@ -225,7 +225,9 @@ import Testing
     #expect(try bus.search(["service": "service"]).count == 1)
   }
 
-  @Test(arguments: Hiding.allCases) func `a migration overwrites nothing`(hiding: Hiding) throws {
+  @Test(.tags(.slow), arguments: Hiding.allCases) func `a migration overwrites nothing`(
+    hiding: Hiding
+  ) throws {
     let destination = bus.storage()
     try destination.setPassword("theirs", for: StorageUse.key)
     try service.hide(hiding)

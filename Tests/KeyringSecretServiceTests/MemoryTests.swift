@@ -22,14 +22,15 @@ import Testing
     setenv("LD_BIND_NOW", "1", 1)
   }
 
-  @Test(.withoutKeyring) func `a storage in memory leaves no stray copies of a secret`() async {
+  @Test(.tags(.slow), .withoutKeyring)
+  func `a storage in memory leaves no stray copies of a secret`() async {
     await #expect(processExitsWith: .success) {
       try await MemoryTrial(of: InMemoryStorage(), copiesKept: 1).everyWay()
     }
   }
 
   /// A cache shares the secret of the wrapped storage, and doesn't copy it.
-  @Test(.withoutKeyring) func `a cache leaves no stray copies of a secret`() async {
+  @Test(.tags(.slow), .withoutKeyring) func `a cache leaves no stray copies of a secret`() async {
     await #expect(processExitsWith: .success) {
       try await MemoryTrial(of: InMemoryStorage().cached(), copiesKept: 1).everyWay()
     }

@@ -16,7 +16,7 @@ import Testing
 
   // MARK: - gnome-keyring
 
-  @Test(arguments: StorageUse.allCases)
+  @Test(.tags(.slow), arguments: StorageUse.allCases)
   func `a collection without a password opens without a question`(use: StorageUse) throws {
     let keyring = try GnomeKeyring(on: bus, hasPassword: false, unlocked: false)
     let prompter = try Prompter(.wait, on: bus)

@@ -216,7 +216,7 @@ import Testing
     }
   }
 
-  @Test func `an ambiguous item fails no other reads of its batch`() async throws {
+  @Test(.tags(.slow)) func `an ambiguous item fails no other reads of its batch`() async throws {
     let storage = bus.storage()
     let ambiguous = ItemKey.password(service: "service", account: "ambiguous")
     try await storage.setPassword("s3cret", for: StorageUse.key)
@@ -242,7 +242,7 @@ import Testing
   }
 
   /// Synchronous calls need none of the threads that asynchronous calls run on, and vice versa.
-  @Test func `synchronous calls end even if they block every thread`() async throws {
+  @Test(.tags(.slow)) func `synchronous calls end even if they block every thread`() async throws {
     let storage = bus.storage()
     let keys = (0..<200).map { ItemKey.password(service: "service", account: "\($0)") }
     for key in keys { try await storage.setPassword("s3cret", for: key) }

@@ -7,7 +7,7 @@ import Testing
 
 /// A provider that can't encrypt, and an address that leads to another machine.
 @Suite(.withOwnKeyring) struct UnencryptedSessionTests {
-  @Test(arguments: StorageUse.allCases)
+  @Test(.tags(.slow), arguments: StorageUse.allCases)
   func `a session without encryption is refused before a secret is sent`(use: StorageUse) throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)

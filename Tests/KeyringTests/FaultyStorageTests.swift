@@ -15,7 +15,7 @@ import Testing
     try storage.setPassword(text, for: key)
   }
 
-  @Test(arguments: StorageContract.cases(for: FaultyStorage.self))
+  @Test(.tags(.slow), arguments: StorageContract.cases(for: FaultyStorage.self))
   func `a storage without planned failures keeps the contract`(rule: StorageContract) throws {
     try rule.verify(FaultyStorage())
   }

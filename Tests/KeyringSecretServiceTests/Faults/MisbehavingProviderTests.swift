@@ -281,7 +281,7 @@ import Testing
   }
 
   /// The bus refuses messages of a connection that waits for too many answers.
-  @Test func `observers go on after many answers that never came`() throws {
+  @Test(.tags(.slow)) func `observers go on after many answers that never came`() throws {
     try bus.storage().setPassword("s3cret", for: StorageUse.key)
     for number in 0..<40 {
       try bus.storage().setPassword("s3cret", for: .password(service: "many", account: "\(number)"))
@@ -434,7 +434,7 @@ import Testing
     #expect(try count() == 0)
   }
 
-  @Test func `an unusable session is replaced`() throws {
+  @Test(.tags(.slow)) func `an unusable session is replaced`() throws {
     let storage = bus.storage()
     func makeUnusable(_ count: Int) throws {
       SessionCache.shared.forget(try openSession(at: bus.address), at: bus.address)
@@ -536,7 +536,9 @@ import Testing
     }
   }
 
-  @Test func `a thread does not time out while another thread waits for the user`() throws {
+  @Test(.tags(.slow)) func `a thread does not time out while another thread waits for the user`()
+    throws
+  {
     try service.takeName("org.gnome.keyring")
     try service.alias(.none)
     try service.fault("CreateCollection", .prompt(.accept))

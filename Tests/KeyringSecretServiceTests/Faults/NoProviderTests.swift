@@ -88,7 +88,7 @@ import Testing
     expectError(.providerFailed) { try storage.observe(nil) { _ in } }
   }
 
-  @Test func `a start that never finishes times out`() throws {
+  @Test(.tags(.slow)) func `a start that never finishes times out`() throws {
     // The command waits for a name that never appears, until the bus is gone.
     let bus = try PrivateBus(activation: "/usr/bin/env gdbus wait --session org.example.Never")
     for use in StorageUse.allCases {

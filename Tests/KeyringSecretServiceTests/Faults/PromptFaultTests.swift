@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(
-    arguments: Question.allCases,
+    .tags(.slow), arguments: Question.allCases,
     [
       (nil, .timedOut, "prompt wasn't answered"), (.mute, .timedOut, ""),
       (.error("org.example.Error.Odd"), .locked, "as the test wants it"),
@@ -116,7 +116,7 @@ import Testing
     try await expectConnectionLost(question) { try service.end() }
   }
 
-  @Test(arguments: Question.allCases)
+  @Test(.tags(.slow), arguments: Question.allCases)
   func `a use fails if the bus dies during the prompt`(question: Question) async throws {
     try await expectConnectionLost(question) { try bus.kill() }
   }

@@ -17,7 +17,7 @@ import Testing
     keyring = try GnomeKeyring(on: bus)
   }
 
-  @Test(arguments: StorageUse.allCases)
+  @Test(.tags(.slow), arguments: StorageUse.allCases)
   func `the next call reaches a restarted provider`(use: StorageUse) throws {
     let storage = bus.storage()
     if use != .propertyRead { try storage.setPassword("s3cret", for: StorageUse.key) }
@@ -67,7 +67,7 @@ import Testing
     _ = service
   }
 
-  @Test(arguments: StorageUse.allCases)
+  @Test(.tags(.slow), arguments: StorageUse.allCases)
   func `a call fails if the bus dies during it`(use: StorageUse) async throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)

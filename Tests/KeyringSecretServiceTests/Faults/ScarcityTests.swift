@@ -61,7 +61,8 @@ import Testing
     ProcessInfo.processInfo.environment["KEYRING_TEST_LATE_CALLS"].flatMap(Int.init) ?? 12
 
   /// The process is one of its own, because other tests open files.
-  @Test(arguments: [false, true]) func `late calls leave nothing`(isKnown: Bool) async {
+  @Test(.tags(.slow), arguments: [false, true]) func `late calls leave nothing`(isKnown: Bool) async
+  {
     await #expect(processExitsWith: .success) { [isKnown] in
       let bus = try PrivateBus()
       let service = try FakeService(on: bus)

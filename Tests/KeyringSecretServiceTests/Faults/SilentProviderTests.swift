@@ -59,7 +59,7 @@ import Testing
     expect("Restart gnome-keyring, which failed to answer twice in a row.")
   }
 
-  @Test func `calls at the same time count as one`() async throws {
+  @Test(.tags(.slow)) func `calls at the same time count as one`() async throws {
     #expect(try await bus.storage().password(for: StorageUse.key) == nil)
     try service.fault("SearchItems", .mute)
     for suggestion in [Self.first, Self.next] {

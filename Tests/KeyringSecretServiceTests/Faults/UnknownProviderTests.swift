@@ -124,7 +124,8 @@ import Testing
   }
 
   /// It may have been stopped, or its user may be answering a prompt.
-  @Test func `a program that keeps its turn does not keep others from adding`() throws {
+  @Test(.tags(.slow)) func `a program that keeps its turn does not keep others from adding`() throws
+  {
     let service = try service(.awakeOO7)
     let other = try takeTurn()
     // A call that has less time than the turn ends with the name of the program, which is this one.
@@ -144,7 +145,9 @@ import Testing
   }
 
   /// The time of a call may be over while it waits for the bus, which is busy.
-  @Test func `another program's turn is the reason, whenever the time is over`() async throws {
+  @Test(.tags(.slow)) func `another program's turn is the reason, whenever the time is over`()
+    async throws
+  {
     let service = try service(.awakeOO7)
     let other = try takeTurn()
     let impatient = bus.storage(serviceTimeout: .seconds(2))
@@ -185,7 +188,7 @@ import Testing
       })
   }
 
-  @Test(arguments: Behavior.losing)
+  @Test(.tags(.slow), arguments: Behavior.losing)
   func `a changed password is there after a restart`(behavior: Behavior) throws {
     let service = try service(behavior)
     for round in 0..<2 {
@@ -199,7 +202,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Behavior.losing)
+  @Test(.tags(.slow), arguments: Behavior.losing)
   func `a password that was changed with an expiry does not vanish`(behavior: Behavior) throws {
     let service = try service(behavior)
     let time = Date(timeIntervalSince1970: 2_000_000_000)
@@ -244,7 +247,7 @@ import Testing
     #expect(try disk.items().isEmpty)
   }
 
-  @Test(arguments: Behavior.losing)
+  @Test(.tags(.slow), arguments: Behavior.losing)
   func `an item of another program keeps exactly its attributes`(behavior: Behavior) throws {
     let service = try service(behavior)
     let others = [
@@ -275,7 +278,7 @@ import Testing
   }
 
   /// Another program's item with all attributes of this one and more is not this one.
-  @Test(arguments: Behavior.losing)
+  @Test(.tags(.slow), arguments: Behavior.losing)
   func `a removal leaves items of other programs that have more attributes`(
     behavior: Behavior
   ) throws {
@@ -295,7 +298,7 @@ import Testing
     #expect(try disk.items(["server": "host"]).map(\.attributes) == before.map(\.attributes))
   }
 
-  @Test(arguments: Behavior.losing)
+  @Test(.tags(.slow), arguments: Behavior.losing)
   func `an item that takes the place of another program's stays valid`(behavior: Behavior) throws {
     let service = try service(behavior)
     let key = ItemKey.password(service: "theirs", account: "account")
@@ -361,7 +364,9 @@ import Testing
     #expect(ContinuousClock.now - start < .seconds(100))
   }
 
-  @Test func `a provider is recognized by a name that it takes when it answers`() throws {
+  @Test(.tags(.slow)) func `a provider is recognized by a name that it takes when it answers`()
+    throws
+  {
     let name = try #require(KeyringSecretService.Provider.names.first)
     let bus = try PrivateBus(activation: FakeService.activation(takingLater: name))
     #expect(try openSession(at: bus.address).provider.isKnown)
@@ -372,7 +377,7 @@ import Testing
 
   // MARK: - Aliases and collections
 
-  @Test(arguments: StorageUse.allCases)
+  @Test(.tags(.slow), arguments: StorageUse.allCases)
   func `an alias needs no object`(use: StorageUse) throws {
     let service = try service(Behavior(.noAliases))
     defer { _ = service }
@@ -396,7 +401,7 @@ import Testing
   // MARK: - Prompts
 
   /// A wrong password ends the prompt without a signal.
-  @Test(arguments: [StorageUse.read, .save])
+  @Test(.tags(.slow), arguments: [StorageUse.read, .save])
   func `a prompt that never completes is not waited for`(use: StorageUse) throws {
     let service = try service(Behavior(.prompting, .promptSilent(1)))
     let storage = bus.storage(serviceTimeout: .seconds(5))
@@ -413,7 +418,7 @@ import Testing
     #expect(ContinuousClock.now - start < .seconds(20))
   }
 
-  @Test func `a prompt that takes long to appear is waited for`() throws {
+  @Test(.tags(.slow)) func `a prompt that takes long to appear is waited for`() throws {
     let service = try service(Behavior(.prompting, .promptSlow))
     try storage.setPassword("s3cret", for: key)
     try service.lock()
@@ -447,7 +452,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [Behavior.awakeOO7, Behavior(.gap), Behavior(.gap, .exact)])
+  @Test(.tags(.slow), arguments: [Behavior.awakeOO7, Behavior(.gap), Behavior(.gap, .exact)])
   func `a reader finds an item at every moment of a change`(behavior: Behavior) throws {
     let service = try service(behavior)
     defer { _ = service }

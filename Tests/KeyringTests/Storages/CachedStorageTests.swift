@@ -11,12 +11,12 @@ import Testing
   private let base = InMemoryStorage()
   private let key = ItemKey.password(service: "service", account: "account")
 
-  @Test(arguments: StorageContract.allCases)
+  @Test(.tags(.slow), arguments: StorageContract.allCases)
   func `the cache keeps the contract`(rule: StorageContract) throws {
     try rule.verify(InMemoryStorage().cached())
   }
 
-  @Test(arguments: StorageContract.allCases)
+  @Test(.tags(.slow), arguments: StorageContract.allCases)
   func `a cache with a lifetime keeps the contract`(rule: StorageContract) throws {
     try rule.verify(InMemoryStorage().cached(for: .milliseconds(1)))
   }

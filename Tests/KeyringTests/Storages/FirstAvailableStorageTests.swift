@@ -17,7 +17,8 @@ import Testing
   private var storage: FirstAvailableStorage { FirstAvailableStorage([first, second]) }
 
   // Other tests of the contract are enough with a sanitizer.
-  @Test(.tags(.unsanitized), arguments: StorageContract.cases(for: FirstAvailableStorage.self))
+  @Test(
+    .tags(.slow, .unsanitized), arguments: StorageContract.cases(for: FirstAvailableStorage.self))
   func `the chosen storage keeps the contract`(rule: StorageContract) throws {
     first.fail(.read, with: .noSessionBus)
     try rule.verify(storage)

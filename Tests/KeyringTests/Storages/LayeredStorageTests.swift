@@ -30,7 +30,7 @@ import Testing
 
   // MARK: - Reading
 
-  @Test(arguments: StorageContract.cases(for: LayeredStorage.self))
+  @Test(.tags(.slow), arguments: StorageContract.cases(for: LayeredStorage.self))
   func `layers keep the contract`(rule: StorageContract) throws {
     try rule.verify(storage)
     try rule.verify(LayeredStorage([.writing(second)]))
