@@ -105,7 +105,7 @@ struct StorageMigrationSource: MigrationSource {
 
   /// Throws an error if the source still has the secret of an item, found in the way in which the items were found.
   ///
-  /// What another program has put beside the item stays, and isn't a copy.
+  /// An item that another program has put beside it isn't a copy, and stays.
   private func verifyRemoval(of items: [SecureItem]) throws(SecureStorageError) {
     let found: [SecureItem]
     if case .query(var query) = selection {
