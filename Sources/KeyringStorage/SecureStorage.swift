@@ -182,6 +182,23 @@ public protocol SecureStorage: Sendable {
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> Int
 
+  /// Waits for the turn to change an item, suspending the task.
+  ///
+  /// Apps call `update` and `refresh` of a handle, which use it. The default implementation lets the callers of this
+  /// process take turns. Write your own for a storage that several processes use.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item, which doesn't need to exist.
+  ///   - details: The details that ``ItemTurn/item()`` returns.
+  ///   - timeout: The longest time to wait for those whose turn it is, or `nil` for half of the time that one operation
+  ///     of the storage may take.
+  /// - Returns: The turn.
+  /// - Throws: `.timedOut`, which names the one whose turn it is; `.accessDenied` if there can't be turns;
+  ///   `.readOnly`; `.canceled`; or another error of the storage.
+  nonisolated(nonsending) func takeTurnWithoutBlocking(
+    for key: ItemKey, details: ItemQuery.Details, timeout: Duration?
+  ) async throws(SecureStorageError) -> any ItemTurn
+
   /// Returns the name of the storage that has an item, suspending the task.
   ///
   /// The default implementation looks for the item, and returns the ``backendName``. Write your own for a

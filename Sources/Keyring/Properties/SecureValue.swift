@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import KeyringPlatform
 public import KeyringStorage
 
 /// A property that keeps a value of any codable type in the user's keyring.
@@ -21,10 +22,12 @@ public struct SecureValue<Stored: Codable & Sendable, Value: Sendable>: SecurePr
 
   private init(
     _ name: String, _ key: PropertyKey, _ lifetime: Duration?, _ storage: (any SecureStorage)?,
-    _ missingValue: MissingValue<Stored, Value>, _ firstValue: FirstValue<Stored>? = nil
+    _ missingValue: MissingValue<Stored, Value>, _ firstValue: FirstValue<Stored>? = nil,
+    expires: (@Sendable (Stored) -> Date?)? = nil
   ) {
     projectedValue = StoredValue(
-      name: name, storage: storage, as: .value().expiring(after: lifetime), key: key,
+      name: name, storage: storage,
+      as: .value().expiring(after: lifetime).expiring(at: expires), key: key,
       first: firstValue)
     self.missingValue = missingValue
   }
@@ -77,6 +80,28 @@ extension SecureValue where Value == Stored? {
     self.init(
       account, Self.key(account, service, accessGroup), lifetime, storage, .isNil,
       FirstValue(movedFrom: oldKey))
+  }
+
+  /// Declares a property for a value that knows when it expires, such as the tokens of a server.
+  ///
+  /// ```swift
+  /// @SecureValue("tokens", expires: \.expires) var tokens: Tokens?
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - account: The name of the value. It identifies the value among those of the service.
+  ///   - expires: The closure that returns the time at which a value expires, or `nil` for one that doesn't.
+  ///   - service: The app or service that the value belongs to. The default is
+  ///     ``SecureStorageDefaults/service``.
+  ///   - accessGroup: The name under which several programs of one vendor share the value.
+  ///   - storage: The storage of the value. By default, it's the current storage each time you use the
+  ///     property.
+  public init(
+    _ account: String, expires: @escaping @Sendable (Stored) -> Date?, service: String? = nil,
+    accessGroup: String? = nil, storage: (any SecureStorage)? = nil
+  ) {
+    self.init(
+      account, Self.key(account, service, accessGroup), nil, storage, .isNil, expires: expires)
   }
 
   /// Declares a property for a value that is already stored, for example by an earlier version of your app.

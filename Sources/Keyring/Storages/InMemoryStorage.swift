@@ -71,6 +71,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
     let label: String
     let items = Mutex(Items())
     let observers = ObserverList()
+    let turns = KeyQueue()
 
     init(_ label: String) { self.label = label }
   }
@@ -153,20 +154,26 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
     defer { collection.observers.deliver() }
     let isSaved: Void? = try withUnlockedItems(.save) {
       (stored: inout Items) throws(SecureStorageError) in
-      let index = stored.entries.index(forKey: item.key)
-      if mode == .add, index != nil { throw error(.itemAlreadyExists, during: .save) }
-      if mode == .update, index == nil { throw error(.itemNotFound, during: .save) }
-      if index == nil { _ = try requireSecret(item) }
-      stored.revision += 1
-      if let index {
-        stored.entries.values[index].save(item, revision: stored.revision)
-        collection.observers.collect(.changed(.replaced(item.key)))
-      } else {
-        stored.entries[item.key] = Entry(item, revision: stored.revision)
-        collection.observers.collect(.changed(.created(item.key)))
-      }
+      try save(item, mode: mode, in: &stored)
     }
     if isSaved == nil { throw error(.collectionNotFound, during: .save) }
+  }
+
+  private func save(
+    _ item: SecureItem, mode: SaveMode, in stored: inout Items
+  ) throws(SecureStorageError) {
+    let index = stored.entries.index(forKey: item.key)
+    if mode == .add, index != nil { throw error(.itemAlreadyExists, during: .save) }
+    if mode == .update, index == nil { throw error(.itemNotFound, during: .save) }
+    if index == nil { _ = try requireSecret(item) }
+    stored.revision += 1
+    if let index {
+      stored.entries.values[index].save(item, revision: stored.revision)
+      collection.observers.collect(.changed(.replaced(item.key)))
+    } else {
+      stored.entries[item.key] = Entry(item, revision: stored.revision)
+      collection.observers.collect(.changed(.created(item.key)))
+    }
   }
 
   /// Returns the items that match a query, newest first.
@@ -205,12 +212,56 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
     defer { collection.observers.deliver() }
     return try withUnlockedItems(.remove) { stored in
       let items = stored.items(matching: query)
-      for item in items {
-        stored.entries[item.key] = nil
-        collection.observers.collect(.changed(.removed(item.key)))
-      }
+      for item in items { remove(item.key, from: &stored) }
       return items.count
     } ?? 0
+  }
+
+  private func remove(_ key: ItemKey, from stored: inout Items) {
+    stored.entries[key] = nil
+    collection.observers.collect(.changed(.removed(key)))
+  }
+
+  // MARK: - Turns
+
+  /// Waits for a turn among the tasks and threads of the process.
+  public func takeTurnWithoutBlocking(
+    for key: ItemKey, details: ItemQuery.Details, timeout: Duration?
+  ) async throws(SecureStorageError) -> any ItemTurn {
+    try validate(key, for: .takeTurn)
+    try await join(
+      collection.turns, key, until: .now(plus: timeout ?? Self.ordinaryTurnTimeout))
+    return Turn(storage: self, key: key, details: details)
+  }
+
+  private struct Turn: ItemTurn {
+    let storage: InMemoryStorage
+    let key: ItemKey
+    let details: ItemQuery.Details
+
+    func item() throws(SecureStorageError) -> SecureItem? {
+      try storage.items(for: [key], details: details)[key]
+    }
+
+    func save(_ item: SecureItem?, replacing old: SecureItem?) throws(SecureStorageError) -> Bool {
+      if let item { try storage.validate(item) }
+      defer { storage.collection.observers.deliver() }
+      let isSaved = try storage.withUnlockedItems(.save) {
+        (stored: inout Items) throws(SecureStorageError) in
+        let current = stored.items(matching: .key(key)).first?.selecting(details)
+        guard current.hasSameContent(as: old) else { return false }
+        if let item {
+          try storage.save(item, mode: .addOrReplace, in: &stored)
+        } else if current != nil {
+          storage.remove(key, from: &stored)
+        }
+        return true
+      }
+      if let isSaved { return isSaved }
+      throw storage.error(.collectionNotFound, during: .save)
+    }
+
+    func end() { storage.collection.turns.leave(key) }
   }
 
   // MARK: - Locking

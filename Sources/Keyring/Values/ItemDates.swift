@@ -34,7 +34,7 @@ public struct ItemDates: Sendable, Hashable {
   /// ```swift
   /// if try settings.$authToken.dates()?.isExpired == true { settings.authToken = nil }
   /// ```
-  public var isExpired: Bool { expires.map { $0 <= Date.now } ?? false }
+  public var isExpired: Bool { expires.map { $0 <= CurrentDate.now } ?? false }
 }
 
 extension SecureProperty {

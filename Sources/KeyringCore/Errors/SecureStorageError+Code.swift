@@ -73,6 +73,8 @@ extension SecureStorageError {
     public static let noStorage = Code(rawValue: "noStorage")
     /// The storage that holds the program's secrets is missing.
     public static let selectedStorageMissing = Code(rawValue: "selectedStorageMissing")
+    /// The turn to change an item ended before the new value was stored.
+    public static let turnLost = Code(rawValue: "turnLost")
     /// The storage can't report changes of its items.
     public static let notObservable = Code(rawValue: "notObservable")
     /// Any other error.
@@ -183,6 +185,10 @@ extension SecureStorageError.Code {
     (
       .sourceChanged, "The source was changed during the migration.",
       "Nothing was removed. Decide which value is right, remove the other one, and try again."
+    ),
+    (
+      .turnLost, "The turn to change the item was lost.",
+      "Read the value, which others may have changed, and try again."
     ),
     (
       .notObservable, "The storage can't report changes.",

@@ -35,6 +35,8 @@ public struct SecureStorageError: Error, Sendable, Equatable {
     @inlinable public static var save: Operation { Operation(rawValue: "save") }
     /// Removing items.
     @inlinable public static var remove: Operation { Operation(rawValue: "remove") }
+    /// Waiting for a turn to change an item.
+    @inlinable public static var takeTurn: Operation { Operation(rawValue: "takeTurn") }
     /// Locking the storage.
     @inlinable public static var lock: Operation { Operation(rawValue: "lock") }
     /// Unlocking the storage.

@@ -30,4 +30,12 @@ extension ReadOnlyStorage {
     try validate(query, for: .remove)
     throw error(.readOnly, during: .remove)
   }
+
+  /// Throws `.readOnly` instead of a turn to change something.
+  public nonisolated(nonsending) func takeTurnWithoutBlocking(
+    for key: ItemKey, details: ItemQuery.Details, timeout: Duration?
+  ) async throws(SecureStorageError) -> any ItemTurn {
+    try validate(key, for: .takeTurn)
+    throw error(.readOnly, during: .takeTurn)
+  }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringPlatform
+public import KeyringPlatform
 
 /// A conversion between values of a type and the items that hold them.
 ///
@@ -28,6 +28,8 @@ public struct ItemCoding<Value: Sendable>: Sendable {
   package let decode: @Sendable (Secret, [String: String]?) -> Value?
   /// A closure that stores an external value in an item, or returns `false` for a value of another type.
   package let parse: @Sendable (ExternalValue, inout SecureItem) -> Bool
+  /// A closure that returns the time at which a value expires, for values that know it.
+  package var expires: (@Sendable (Value) -> Date?)?
 }
 
 extension ItemCoding {
@@ -51,6 +53,24 @@ extension ItemCoding {
       })
   }
 
+  /// Creates a coding that keeps each value in the secret and the attributes of an item.
+  ///
+  /// - Parameters:
+  ///   - encode: The closure that sets the secret and attributes of an item. An error makes the write throw
+  ///     `.invalidArgument`.
+  ///   - decode: The closure that makes a value of a secret and attributes. With `nil`, the read throws `.undecodable`.
+  public init(
+    encode: @escaping @Sendable (Value, inout SecureItem) throws -> Void,
+    decode: @escaping @Sendable (Secret, [String: String]) -> Value?
+  ) {
+    self.init(
+      details: .all, encode: encode, decode: { decode($0, $1 ?? [:]) },
+      parse: { value, item in
+        item.secret = value.text
+        return item.secret.flatMap { decode($0, [:]) } != nil
+      })
+  }
+
   /// Returns the same coding for values that expire some time after each write.
   ///
   /// ```swift
@@ -66,9 +86,28 @@ extension ItemCoding {
       details: details,
       encode: { [encode] value, item in
         try encode(value, &item)
-        item.expires = Date(timeIntervalSinceNow: lifetime / .seconds(1))
+        item.expires = CurrentDate.now + lifetime / .seconds(1)
       },
       decode: decode, parse: parse)
+  }
+
+  /// Returns the same coding for values that know when they expire.
+  ///
+  /// ```swift
+  /// let tokens = storage[key, as: .value(Tokens.self).expiring(at: \.expires)]
+  /// ```
+  ///
+  /// - Parameter expires: The closure that returns the time at which a value expires, or `nil` for one that doesn't.
+  /// - Returns: The coding.
+  public func expiring(at expires: (@Sendable (Value) -> Date?)?) -> ItemCoding {
+    guard let expires else { return self }
+    return ItemCoding(
+      details: details,
+      encode: { [encode] value, item in
+        try encode(value, &item)
+        item.expires = expires(value)
+      },
+      decode: decode, parse: parse, expires: expires)
   }
 
   /// Decodes the value of an item.

@@ -152,6 +152,9 @@ extension ItemKey {
     schema.map { "\(kind.rawValue):\($0)" } ?? kind.rawValue
   }
 
+  /// The kind, the parts and the schema as bytes, which no other key has, and which are the same in all programs.
+  package var canonicalBytes: [UInt8] { name.bytes }
+
   /// Creates the key of a stored item.
   ///
   /// - Parameters:

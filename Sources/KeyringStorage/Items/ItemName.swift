@@ -14,7 +14,7 @@ final class ItemName: Sendable {
   /// The kind, all parts, and then the schema, if any, as one array.
   ///
   /// Each text is preceded by its length, and only a schema makes their number even, so that different keys have
-  /// different bytes.
+  /// different bytes. All programs have the same ones.
   let bytes: [UInt8]
   @usableFromInline
   let hash: Int
@@ -31,9 +31,9 @@ final class ItemName: Sendable {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(
       parts.reduce(kind.rawValue.utf8.count) { $0 + $1.key.utf8.count + $1.value.utf8.count }
-        + (1 + 2 * parts.count) * MemoryLayout<Int>.size)
+        + (1 + 2 * parts.count) * MemoryLayout<UInt64>.size)
     func append(_ text: String) {
-      withUnsafeBytes(of: text.utf8.count) { bytes += $0 }
+      withUnsafeBytes(of: UInt64(text.utf8.count).littleEndian) { bytes += $0 }
       bytes += text.utf8
     }
     append(kind.rawValue)

@@ -203,6 +203,51 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
       await storage.removeItems(matching: query))
   }
 
+  /// Waits for a turn of the wrapped storage, unless a fault makes the call fail.
+  ///
+  /// What the turn finds, stores and removes are calls, too.
+  public func takeTurnWithoutBlocking(
+    for key: ItemKey, details: ItemQuery.Details, timeout: Duration?
+  ) async throws(SecureStorageError) -> any ItemTurn {
+    var taken: (any ItemTurn)?
+    func take() async throws(SecureStorageError) -> any ItemTurn {
+      let turn = try await storage.takeTurnWithoutBlocking(
+        for: key, details: details, timeout: timeout)
+      taken = turn
+      return turn
+    }
+    do throws(SecureStorageError) {
+      let turn = try await pass(StorageCall(.takeTurn, keys: [key]), await take())
+      return FaultyTurn(turn: turn, storage: self, key: key)
+    } catch {
+      // Nobody else can end a turn that the caller doesn't get.
+      await taken?.end()
+      throw error
+    }
+  }
+
+  private struct FaultyTurn: ItemTurn {
+    let turn: any ItemTurn
+    let storage: FaultyStorage
+    let key: ItemKey
+
+    func item() async throws(SecureStorageError) -> SecureItem? {
+      try await storage.pass(StorageCall(.read, keys: [key]), await turn.item())
+    }
+
+    func save(
+      _ item: SecureItem?, replacing old: SecureItem?
+    ) async throws(SecureStorageError) -> Bool {
+      try await storage.pass(
+        StorageCall(item == nil ? .remove : .save, keys: [key]),
+        await turn.save(item, replacing: old))
+    }
+
+    func whenLost(_ handler: @escaping @Sendable () -> Void) { turn.whenLost(handler) }
+
+    func end() async { await turn.end() }
+  }
+
   /// Returns the name of the storage that has an item, unless a fault makes the call fail.
   public func originWithoutBlocking(of key: ItemKey) async throws(SecureStorageError) -> String? {
     try await pass(StorageCall(.read, keys: [key]), await storage.origin(of: key))

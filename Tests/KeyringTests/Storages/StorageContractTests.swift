@@ -98,6 +98,7 @@ enum Fault: CaseIterable {
   case losesNewItems, losesWhatIsKilled, losesChangedSecrets, losesChangedLabels
   case losesChangedAttributes, losesChangedExpiries, bringsBackRemovedItems
   case readsOneByOne
+  case takesNoTurns, overwritesPlainWrites, restoresRemovedItems, keepsTurns, passesThoseWhoWait
 
   var brokenRule: StorageContract {
     switch self {
@@ -155,6 +156,9 @@ enum Fault: CaseIterable {
       .changesAreDurable
     case .bringsBackRemovedItems: .removalsAreDurable
     case .readsOneByOne: .callsReadOneVersion
+    case .takesNoTurns: .updatesTakeTurns
+    case .overwritesPlainWrites, .restoresRemovedItems: .plainWritesWin
+    case .keepsTurns, .passesThoseWhoWait: .endedTurnsLetOthersGo
     }
   }
 }
@@ -371,6 +375,56 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
       return try base.removeItems(matching: query)
     default:
       return try base.removeItems(matching: query)
+    }
+  }
+
+  nonisolated(nonsending) func takeTurnWithoutBlocking(
+    for key: ItemKey, details: ItemQuery.Details, timeout: Duration?
+  ) async throws(SecureStorageError) -> any ItemTurn {
+    let queued = try await takeQueuedTurn(for: key, details: details, timeout: timeout)
+    return FaultyTurn(storage: self, key: key, details: details, queued: queued)
+  }
+
+  private nonisolated(nonsending) func takeQueuedTurn(
+    for key: ItemKey, details: ItemQuery.Details, timeout: Duration?
+  ) async throws(SecureStorageError) -> (any ItemTurn)? {
+    if fault == .takesNoTurns || fault == .addsInTwoSteps { return nil }
+    do throws(SecureStorageError) {
+      return try await base.takeTurnWithoutBlocking(for: key, details: details, timeout: timeout)
+    } catch {
+      guard fault == .passesThoseWhoWait, error.code == .timedOut else { throw error }
+      return nil
+    }
+  }
+
+  /// A turn that doesn't compare, wait or end, as the fault says.
+  private struct FaultyTurn: ItemTurn {
+    let storage: RuleBreakingStorage
+    let key: ItemKey
+    let details: ItemQuery.Details
+    let queued: (any ItemTurn)?
+
+    nonisolated(nonsending) func item() async throws(SecureStorageError) -> SecureItem? {
+      try await storage.itemsWithoutBlocking(for: [key], details: details)[key]
+    }
+
+    nonisolated(nonsending) func save(
+      _ item: SecureItem?, replacing old: SecureItem?
+    ) async throws(SecureStorageError) -> Bool {
+      let isThere = try await storage.base.exists(key)
+      switch storage.fault {
+      case .overwritesPlainWrites where isThere == (old != nil), .takesNoTurns: break
+      case .restoresRemovedItems where !isThere && old != nil: break
+      case .addsInTwoSteps:
+        return try await storage.change(to: item, for: key, wasThere: old != nil)
+      default: if let queued { return try await queued.save(item, replacing: old) }
+      }
+      if let item { try await storage.saveWithoutBlocking(item, mode: .addOrReplace) }
+      return true
+    }
+
+    nonisolated(nonsending) func end() async {
+      if storage.fault != .keepsTurns { await queued?.end() }
     }
   }
 

@@ -13,11 +13,11 @@ internal import Synchronization
 /// SecureStorageDefaults.storage = SecretServiceStorage().cached()
 /// ```
 public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, ObservableStorage {
-  private let base: Base
+  let base: Base
   /// The time that the program has chosen for cached items, which may be an unlimited one, or `nil` for that of the
   /// wrapped storage.
   private let chosenLifetime: Duration??
-  private let cache = ItemCache()
+  let cache = ItemCache()
 
   fileprivate init(_ base: Base, chosen lifetime: Duration??) {
     (self.base, chosenLifetime) = (base, lifetime)

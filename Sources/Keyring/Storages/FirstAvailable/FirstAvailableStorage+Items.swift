@@ -40,6 +40,15 @@ extension FirstAvailableStorage {
     }
   }
 
+  /// Waits for a turn of the selected storage.
+  public func takeTurnWithoutBlocking(
+    for key: ItemKey, details: ItemQuery.Details, timeout: Duration?
+  ) async throws(SecureStorageError) -> any ItemTurn {
+    try await perform(.takeTurn, writing: true) { (storage) async throws(SecureStorageError) in
+      try await storage.takeTurnWithoutBlocking(for: key, details: details, timeout: timeout)
+    }
+  }
+
   /// Returns the name of the storage that has an item, as reported by the selected storage.
   public func originWithoutBlocking(of key: ItemKey) async throws(SecureStorageError) -> String? {
     try await perform(.read) { (storage) async throws(SecureStorageError) in

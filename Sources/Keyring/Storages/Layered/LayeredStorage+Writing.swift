@@ -78,7 +78,7 @@ extension LayeredStorage {
     return try await writing.removeItems(matching: query)
   }
 
-  private func writingLayer(
+  func writingLayer(
     for operation: SecureStorageError.Operation
   ) throws(SecureStorageError) -> (storage: any SecureStorage, index: Int) {
     if let writingIndex { return (layers[writingIndex].storage, writingIndex) }
@@ -87,7 +87,7 @@ extension LayeredStorage {
       recoverySuggestion: "Change the secret at its source, or declare a layer with writing(_:).")
   }
 
-  private func hidden(
+  func hidden(
     by layer: Layer, _ operation: SecureStorageError.Operation
   ) -> SecureStorageError {
     error(
@@ -99,7 +99,7 @@ extension LayeredStorage {
 
 extension SecureItem {
   /// Returns the item with the parts that it lacks from another one.
-  fileprivate func completed(from other: SecureItem) -> SecureItem {
+  func completed(from other: SecureItem) -> SecureItem {
     let other = other.sanitized
     var item = self
     item.secret = secret ?? other.secret

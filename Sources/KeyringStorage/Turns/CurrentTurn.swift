@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import KeyringRuntime
+internal import Synchronization
+
+/// The turn in whose closure the current task is.
+///
+/// A second one could wait for the first, in this process or through another one.
+package final class CurrentTurn: Sendable {
+  @TaskLocal private static var value: CurrentTurn?
+
+  private let isOver = Atomic(false)
+
+  private init() {}
+
+  /// Whether the current task is in the closure of a turn.
+  ///
+  /// A task that was started there and outlives the turn isn't.
+  package static var isTaken: Bool { value.map { !$0.isOver.load(ordering: .acquiring) } ?? false }
+
+  /// Runs the closure of a turn.
+  static nonisolated(nonsending) func run<Value, Failure: Error>(
+    _ body: () async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let turn = CurrentTurn()
+    defer { turn.isOver.store(true, ordering: .releasing) }
+    return try await $value.withValue(turn) { await Result(body) }.get()
+  }
+}
+
+extension ItemTurn {
+  /// Runs a closure in a task that's cancelled if the turn is lost, or with the current task.
+  package func run<Value>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
+  ) async throws -> Value {
+    var outcome: Result<Value, any Error>?
+    await withoutActuallyEscaping(body) { body in
+      let call = TurnCall(body)
+      let task = Task(executorPreference: ThreadExecutor.ofCurrentTask) {
+        // The closure stays in the actor of the caller.
+        _ = isolation
+        await call.run()
+      }
+      whenLost { task.cancel() }
+      await withTaskCancellationHandler {
+        await task.value
+      } onCancel: {
+        task.cancel()
+      }
+      outcome = call.outcome
+    }
+    guard let outcome else { preconditionFailure("a task ends with an outcome") }
+    return try outcome.get()
+  }
+}
+
+/// A closure that another task runs while the current one waits for it.
+private final class TurnCall<Value>: @unchecked Sendable {
+  private var body: (() async throws -> Value)?
+  private(set) var outcome: Result<Value, any Error>?
+
+  init(_ body: @escaping () async throws -> Value) { self.body = body }
+
+  nonisolated(nonsending) func run() async {
+    if let body { outcome = await Result(body) }
+    // The body must not outlive the call.
+    body = nil
+  }
+}
