@@ -129,6 +129,17 @@ extension SecretServiceStorage {
     /// All common keyrings encrypt them. Allow it only if no other program can listen on the bus.
     public var allowsUnencryptedSession: Bool
 
+    /// The name under which programs take turns to change an item, as one that they may own on the bus, or `nil`.
+    ///
+    /// Programs that share items have to use the same one. The default is that of all programs, or in a Flatpak the
+    /// identifier of the app, because its sandbox allows no other. A program outside of the sandbox joins it:
+    ///
+    /// ```swift
+    /// var options = SecretServiceStorage.Options()
+    /// options.turnNamespace = "org.example.App"
+    /// ```
+    public var turnNamespace: String?
+
     /// The maximum time that an operation waits for another one, which is as long as it may take itself.
     var longestOperation: Duration {
       interaction == .never ? serviceTimeout : serviceTimeout + promptTimeout
@@ -143,13 +154,15 @@ extension SecretServiceStorage {
     ///   - promptTimeout: The time that a prompt may wait for the user.
     ///   - busAddress: The address of the message bus, or `nil` for the session bus.
     ///   - allowsUnencryptedSession: Whether secrets may be sent over the bus without encryption.
+    ///   - turnNamespace: The name under which programs take turns to change an item, or `nil` for the usual one.
     public init(
       collection: Collection = .default,
       interaction: Interaction = .allowed,
       serviceTimeout: Duration = .seconds(25),
       promptTimeout: Duration = .seconds(300),
       busAddress: String? = nil,
-      allowsUnencryptedSession: Bool = false
+      allowsUnencryptedSession: Bool = false,
+      turnNamespace: String? = nil
     ) {
       self.collection = collection
       self.interaction = interaction
@@ -157,6 +170,7 @@ extension SecretServiceStorage {
       self.promptTimeout = promptTimeout
       self.busAddress = busAddress
       self.allowsUnencryptedSession = allowsUnencryptedSession
+      self.turnNamespace = turnNamespace
     }
   }
 }

@@ -163,6 +163,9 @@ enum CountedUse: String, CaseIterable {
   case removeAll = "`removeAll()` of three passwords"
   case listKeys = "listing the three passwords of a service"
   case listMetadata = "the same with their metadata"
+  case update = "`update` of a value"
+  case refreshValid = "`refresh(if:)` of a value that is still valid"
+  case add = "adding a value"
   case removeService = "removing the three passwords of a service by a query"
 
   func prepare(_ settings: CountedSettings) throws {
@@ -170,12 +173,14 @@ enum CountedUse: String, CaseIterable {
     _ = try settings.passwords.$token.exists()
     switch self {
     case .readAtStart, .read, .exists, .replace, .remove: try settings.passwords.$token.write("old")
+    case .update, .refreshValid: try settings.passwords.$token.write("old")
     case .readUnknown, .existsUnknown, .replaceUnknown:
       let service = settings.passwords.service
       #expect(try Program.worker("save", service, "token", "old").finish().status == 0)
     case .newLogin: try settings.$account.write(Credential(login: "ada", password: "pa55"))
     case .readAll: try settings.passwords.write("old")
-    case .readAbsentAtStart, .readAbsent, .create, .newCredential, .removeAbsent, .readAllAbsent:
+    case .readAbsentAtStart, .readAbsent, .create, .newCredential, .removeAbsent, .readAllAbsent,
+      .add:
       break
     case .removeAll, .removeService, .listKeys, .listMetadata: try settings.passwords.write("old")
     }
@@ -204,6 +209,10 @@ enum CountedUse: String, CaseIterable {
     case .listMetadata:
       let query = ItemQuery.service(passwords.service, details: .metadata)
       #expect(try SecretServiceStorage().items(matching: query).count == 3)
+    case .update: #expect(try passwords.$token.update { $0.map { _ in "new" } } == "new")
+    case .refreshValid:
+      #expect(try passwords.$token.refresh(if: { $0 != "old" }) { _ in "new" } == "old")
+    case .add: try passwords.$token.write("new", mode: .add)
     case .removeService:
       #expect(try SecretServiceStorage().removeItems(matching: .service(passwords.service)) == 3)
     }

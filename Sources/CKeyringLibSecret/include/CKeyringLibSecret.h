@@ -121,7 +121,10 @@ typedef enum KeyringGDBusProxyFlags {
 typedef enum KeyringGDBusSendMessageFlags {
   G_DBUS_SEND_MESSAGE_FLAGS_NONE = 0
 } KeyringGDBusSendMessageFlags;
-typedef enum KeyringGDBusSignalFlags { G_DBUS_SIGNAL_FLAGS_NONE = 0 } KeyringGDBusSignalFlags;
+typedef enum KeyringGDBusSignalFlags {
+  G_DBUS_SIGNAL_FLAGS_NONE = 0,
+  G_DBUS_SIGNAL_FLAGS_NO_MATCH_RULE = 1
+} KeyringGDBusSignalFlags;
 typedef enum KeyringGIOErrorEnum {
   G_IO_ERROR_FAILED = 0,
   G_IO_ERROR_NOT_FOUND = 1,

@@ -29,14 +29,11 @@ extension ItemWriter {
   ) async throws(SecureStorageError) -> Bool {
     let (stored, incomplete, areOnDisk) = try await replaceableItems(by: item, mode: mode)
     if mode == .add, !stored.isEmpty { throw call.failure(.itemAlreadyExists) }
-    if mode == .add, !call.provider.keepsItemPaths {
-      return try await taking(additionsOf: item.key) { () async throws(SecureStorageError) in
-        // Another program may have added the item, or may just have been adding it.
-        let (stored, incomplete, _) = try await replaceableItems(by: item, mode: mode)
-        if !stored.isEmpty { throw call.failure(.itemAlreadyExists) }
-        try await remove(incomplete)
-        return try await create(item, mode: mode)
-      }
+    // Another program may just be adding the item. The wait for it is outside of this operation.
+    if turn?.isWaiting == true { throw call.failure(.timedOut) }
+    if let expectation {
+      try await expectation.check(stored.first, finder)
+      if expectation.isBroken { return true }
     }
     if mode == .update, stored.isEmpty { throw call.failure(.itemNotFound) }
     guard let valid = stored.first else {

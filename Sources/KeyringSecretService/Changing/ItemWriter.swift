@@ -6,6 +6,10 @@ internal import KeyringStorage
 /// The part of an operation that stores and removes items.
 struct ItemWriter {
   let finder: ItemFinder
+  /// The turn in which an item is added, if there is one.
+  var turn: BusTurn?
+  /// The item that a change in a turn expects to find.
+  var expectation: Expectation?
   var call: Operation { finder.call }
 
   init(_ call: Operation) { finder = ItemFinder(call) }
@@ -36,6 +40,17 @@ struct ItemWriter {
       if !same.isEmpty { remaining.append(same) }
     }
     return remaining
+  }
+
+  /// Removes the item with a key, if it's the expected one.
+  func remove(
+    _ key: ItemKey, expecting expectation: Expectation
+  ) async throws(SecureStorageError) {
+    try await call.repeatingRefusedChanges { () async throws(SecureStorageError) in
+      let selected = try await itemsToRemove(matching: .key(key))
+      try await expectation.check(selected.first?.first, finder)
+      if !expectation.isBroken { try await remove(selected) }
+    }
   }
 
   /// Removes the selected items, or none of them if another item might be removed with them.

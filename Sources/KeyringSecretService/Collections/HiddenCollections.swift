@@ -240,17 +240,14 @@ extension HiddenCollections {
     let question = MethodCall.process(of: call.provider.uniqueName)
     let answers = try? await call.session.connection.send([question], to: nil, until: call.deadline)
     guard let process = try? answers?[0].get().child(0).number,
-      let text = ProcFile.text("/proc/\(process)/stat"), let name = text.lastIndex(of: ")")
+      let ticks = ProcFile.startTicks(of: process)
     else { return nil }
-    // It's the 22nd field, and the name in parentheses is the second one: see proc_pid_stat(5).
-    let fields = text[name...].split(separator: " ")
-    guard fields.count > 20, let ticks = Double(fields[20]) else { return nil }
     func now(_ clock: clockid_t) -> Double {
       var time = timespec()
       clock_gettime(clock, &time)
       return time.seconds
     }
-    let sinceBoot = (ticks + 1) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    let sinceBoot = Double(ticks + 1) / Double(sysconf(Int32(_SC_CLK_TCK)))
     return now(CLOCK_REALTIME) - now(CLOCK_BOOTTIME) + sinceBoot
   }
 }

@@ -105,8 +105,8 @@ extension Operation {
     // Threads that get here at the same time must not each ask the user for a collection.
     let label = "Default keyring"
     let pause = Deadline.Pause()
-    try await SaveLock.take(.collection(label), for: .save, of: storage)
-    defer { SaveLock.giveBack(.collection(label)) }
+    try await storage.waitToSave(.collection(label), for: .save)
+    defer { SecretServiceStorage.saves.leave(.collection(label)) }
     // Another thread may have waited for the user in the meantime. That time doesn't count.
     deadline.add(pause)
     // An alias may stand for a collection that doesn't exist.

@@ -34,8 +34,8 @@ final class Operation: ProviderClient {
   /// `true` after the provider refused to change a locked item.
   private(set) var wasRefused = false
 
-  /// `true` after the deadline passed in another program's turn, which is no fault of the keyring.
-  var waitsForTurn = false
+  /// The messages that are sent with the next ones, and before them, and what becomes of their answers.
+  var companions: [(message: MethodCall, whenAnswered: (Result<Variant, DBusError>) -> Void)] = []
 
   let operation: SecureStorageError.Operation
   private var repetitions = 0
@@ -76,9 +76,10 @@ final class Operation: ProviderClient {
     // A cancelled or late operation sends nothing more.
     try checkDeadline()
     let isClosed = session.connection.isClosed
+    let companions = exchange(&companions, with: [])
     do throws(DBusError) {
-      let results = try await session.connection.send(
-        messages, to: provider.uniqueName, until: deadline
+      var results = try await session.connection.send(
+        companions.map(\.message) + messages, to: provider.uniqueName, until: deadline
       ) { _ in
       } onFlight: { answered in
         // A large amount of work takes long, and that's no reason to give up afterwards.
@@ -88,6 +89,8 @@ final class Operation: ProviderClient {
         }
         onFlight(answered)
       }
+      for (companion, result) in zip(companions, results) { companion.whenAnswered(result) }
+      results.removeFirst(companions.count)
       if !isClosed, !results.allSatisfy(\.isWithoutReceiver) { wasUnderWay = true }
       return try results.answers(to: messages, acceptingRefusals: acceptingRefusals)
     } catch {

@@ -22,7 +22,8 @@ extension SecretServiceStorage: AsynchronousStorage {
   ) async throws(SecureStorageError) {
     try validate(item)
     defer { ChangeMonitor.noteWrite(of: item.key, at: options.busAddress) }
-    try await perform(.save, lockedOn: item.key, mayRepeatWrites: mode != .add) {
+    if mode == .add { return try await add(item) }
+    try await perform(.save, lockedOn: item.key) {
       (call) async throws(SecureStorageError) in
       try await ItemWriter(call).save(item, mode: mode)
     }

@@ -45,8 +45,8 @@ extension SecretServiceStorage {
   ) async throws(SecureStorageError) {
     let failure = { error($0, during: operation) }
     try await CallLoop.run(orThrow: failure) { () async throws(SecureStorageError) in
-      if let key { try await SaveLock.take(key, for: operation, of: self) }
-      defer { if let key { SaveLock.giveBack(key) } }
+      if let key { try await waitToSave(key, for: operation) }
+      defer { if let key { Self.saves.leave(key) } }
       try await performInSession(operation, mayRepeatWrites, questions, body)
     }
   }
@@ -88,8 +88,7 @@ extension SecretServiceStorage {
         return try await body(call)
       } catch {
         guard error.code == .connectionLost else {
-          let isSilent = call.deadline.failure != nil && !call.waitsForTurn
-          throw isSilent ? error.ofSilence(of: self, since: start) : error
+          throw call.deadline.failure != nil ? error.ofSilence(of: self, since: start) : error
         }
         SessionCache.shared.forget(call.session, at: options.busAddress)
         if call.sessionIsUnusable { unusableSessions += 1 } else { lostSessions += 1 }

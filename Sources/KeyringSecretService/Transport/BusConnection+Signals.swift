@@ -13,6 +13,8 @@ struct BusSignal {
   var member: String?
   var object: ObjectPath?
   var firstArgument: String?
+  /// `true` for a signal that the bus sends to this program alone, without a rule.
+  var isUnicast = false
 
   /// A signal that has arrived.
   struct Arrival {
@@ -52,7 +54,8 @@ extension BusConnection {
     let id = CallLoop.current.asDefault {
       g_dbus_connection_signal_subscribe(
         reference.pointer, signal.sender, signal.interface, signal.member, signal.object?.text,
-        signal.firstArgument, G_DBUS_SIGNAL_FLAGS_NONE,
+        signal.firstArgument,
+        signal.isUnicast ? G_DBUS_SIGNAL_FLAGS_NO_MATCH_RULE : G_DBUS_SIGNAL_FLAGS_NONE,
         { _, sender, object, _, member, arguments, data in
           guard let sender, let object, let member, let arguments else { return }
           g_variant_ref(arguments)

@@ -126,23 +126,15 @@ extension BusConnection {
   /// Returns a description of the program that owns a name on the bus.
   static func description(of owner: String, process: Variant?, version: String? = nil) -> String {
     let words: [String?] = [
-      process.map { "\(programName($0.child(0).number)), process \($0.child(0).number)" },
+      process.map {
+        let number = $0.child(0).number
+        let name = ProcFile.programName(of: number) ?? "a program that can't be seen"
+        return "\(name), process \(number)"
+      },
       version.map { "version \($0)" },
       "on the bus as \(owner)",
     ]
     return words.compactMap(\.self).joined(separator: ", ")
-  }
-
-  /// Returns the name of the program that a process runs.
-  ///
-  /// In a sandbox, the number may be that of another process.
-  private static func programName(_ process: UInt32) -> String {
-    if let path = ProcFile.link("/proc/\(process)/exe"), let name = path.split(separator: "/").last
-    {
-      return String(name)
-    }
-    let name = ProcFile.text("/proc/\(process)/comm")?.split(separator: "\n").first
-    return name.map(String.init) ?? "a program that can't be seen"
   }
 }
 

@@ -236,6 +236,17 @@ extension BusConnection {
     if let arguments { g_dbus_message_set_body(message, arguments.pointer) }
     return message
   }
+
+  /// Sends a message to the bus whose answer nobody waits for.
+  func sendWithoutAnswer(_ message: MethodCall) {
+    let call = Self.message(
+      G_DBUS_MESSAGE_TYPE_METHOD_CALL, message.object, message.interface, message.method,
+      message.arguments, to: message.receiver.map { .string($0) })
+    defer { g_object_unref(gpointer(call)) }
+    g_dbus_message_set_flags(call, G_DBUS_MESSAGE_FLAGS_NO_REPLY_EXPECTED)
+    g_dbus_connection_send_message(
+      reference.pointer, call, G_DBUS_SEND_MESSAGE_FLAGS_NONE, nil, nil)
+  }
 }
 
 // MARK: - Signals of this package

@@ -49,9 +49,6 @@ final class SecretSession: Sendable {
   /// The last times at which the provider wanted a prompt to unlock something, by the collection.
   let promptsNeeded = RecentValues<ObjectPath, ContinuousClock.Instant>()
 
-  /// The programs that had a turn when this one wanted it, by the names that stand for turns, and the ends of their turns.
-  let turns = RecentValues<String, (owner: String, end: Int64)>()
-
   /// Creates a session from libsecret's service object.
   ///
   /// The initializer fails for an object without a session.

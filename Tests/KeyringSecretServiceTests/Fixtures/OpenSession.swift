@@ -83,6 +83,11 @@ func countStoredItems(_ attributes: [String: String]) throws -> Int {
   return answer.child(0).paths.count + answer.child(1).paths.count
 }
 
+/// Returns the names that programs have on the bus.
+func namesOnBus() throws -> [String] {
+  try openSession().ask(.toBus("ListNames", [], answer: "(as)")).child(0).children.map(\.text)
+}
+
 extension PrivateBus {
   /// Returns the number of connections to the bus.
   func connectionCount() throws -> Int {

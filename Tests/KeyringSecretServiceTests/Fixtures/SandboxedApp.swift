@@ -49,7 +49,7 @@ final class SandboxedApp {
   }
 
   /// Starts the sandbox's bus with these names in place of the ones before.
-  func allow(_ names: String..., on bus: PrivateBus) throws {
+  func allow(_ names: String..., owning: [String] = [], on bus: PrivateBus) throws {
     try proxy?.end()
     try? FileManager.default.removeItem(atPath: directory + "/bus")
     // Version 1.20 of the portal asks this file, which Flatpak writes, for the process in the sandbox.
@@ -61,9 +61,18 @@ final class SandboxedApp {
       ["-c", "exec \"$@\" 3>\"$0\"", info + "/bwrapinfo.json"]
         + wrapped(
           ["xdg-dbus-proxy", "--fd=1", bus.address, directory + "/bus", "--filter"]
-            + names.map { "--talk=" + $0 }, options: ["--info-fd", "3"]))
+            + names.map { "--talk=" + $0 } + owning.map { "--own=" + $0 },
+          options: ["--info-fd", "3"]))
     self.proxy = proxy
     try #require(proxy.readByte() != nil, "the sandbox's bus didn't start")
+  }
+
+  /// Starts the worker in the sandbox.
+  func startWorker(_ arguments: String...) throws -> Program {
+    let words = wrapped(
+      ["env", "-i", "DBUS_SESSION_BUS_ADDRESS=unix:path=\(directory)/bus", Program.workerPath]
+        + arguments)
+    return try Program(words[0], Array(words.dropFirst()))
   }
 
   /// Runs the app.
