@@ -38,6 +38,12 @@ extension Platform {
 
   /// The flag of open(2) for a new file that has no name, on systems that know such files.
   package static var unnamed: Int32? { nil }
+
+  /// The command of fcntl(2) that locks bytes for an open file (F_OFD_SETLK), which old SDKs leave out.
+  package static var lockBytes: Int32 { 90 }
+
+  /// The command of fcntl(2) that waits to lock bytes for an open file (F_OFD_SETLKW).
+  package static var waitToLockBytes: Int32 { 91 }
 }
 
 extension stat {

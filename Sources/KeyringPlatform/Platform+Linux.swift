@@ -49,6 +49,12 @@ extension Platform {
     O_TMPFILE
     #endif
   }
+
+  /// The command of fcntl(2) that locks bytes for an open file (F_OFD_SETLK), which Swift's import leaves out.
+  package static var lockBytes: Int32 { 37 }
+
+  /// The command of fcntl(2) that waits to lock bytes for an open file (F_OFD_SETLKW).
+  package static var waitToLockBytes: Int32 { 38 }
 }
 
 extension stat {

@@ -26,7 +26,8 @@ import Testing
       AlternatingStorage(directory.storage(), directory.storage())
     }
     try rule.verify(storage(), restart: { _ in storage() })
-    #expect(try directory.names().isSubset(of: ["secrets", "secrets.lock", "key"]))
+    #expect(
+      try directory.names().isSubset(of: ["secrets", "secrets.lock", "secrets.turns", "key"]))
   }
 
   @Test(arguments: rules.filter { $0.requirement == .restart })
@@ -59,6 +60,12 @@ private struct AlternatingStorage: BlockingStorage, ForwardingStorage, Observabl
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageSubscription {
     try storages[0].observe(query, observer)
+  }
+
+  nonisolated(nonsending) func takeTurnWithoutBlocking(
+    for key: ItemKey, details: ItemQuery.Details, timeout: Duration?
+  ) async throws(SecureStorageError) -> any ItemTurn {
+    try await base.takeTurnWithoutBlocking(for: key, details: details, timeout: timeout)
   }
 }
 #endif

@@ -29,6 +29,9 @@ struct FileLocation: Sendable {
   /// The file stays, because another process may be about to lock it.
   var lockPath: String { "\(directory.path)/\(name).lock" }
 
+  /// The path of the file in which programs lock the turn to change an item.
+  var turnsPath: String { "\(directory.path)/\(name).turns" }
+
   /// The path of the new file while it's being written.
   ///
   /// All writers use the same name, because the lock admits only one of them. A file that a killed writer
@@ -42,6 +45,18 @@ struct FileLocation: Sendable {
         .invalidArgument, "The argument \"path\" must be the path of a file.",
         argument: "path")
     }
+  }
+
+  /// The reason for which the file can't be written, as far as an existing directory and the lock show it.
+  var writingObstacle: FileFailure? {
+    let hasLock = access(lockPath, F_OK) == 0
+    // The effective user; access(2) would check the real one.
+    if directory.nearestExisting.isWritable,
+      !hasLock || faccessat(AT_FDCWD, lockPath, W_OK, AT_EACCESS) == 0
+    {
+      return nil
+    }
+    return FileFailure("is in a directory that can't be read and written")
   }
 
   /// Reads the file, or returns `nil` for a missing one.

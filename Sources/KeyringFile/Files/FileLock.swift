@@ -22,7 +22,7 @@ struct FileLock {
   init?(at path: String, for content: String) throws(FileFailure) {
     self.path = path
     do throws(FileFailure) {
-      file = try Self.open(path, for: content)
+      file = try .beside(content, at: path)
       if flock(file.descriptor, LOCK_EX | LOCK_NB) != 0 {
         if errno == EWOULDBLOCK || errno == EINTR { return nil }
         throw FileFailure("can't be locked for writing")
@@ -38,36 +38,6 @@ struct FileLock {
   /// Someone may have removed the lock file, and another writer may have created and locked a new one.
   func isHeld() throws(FileFailure) -> Bool {
     try FileIdentity(at: path) == FileIdentity(file.status())
-  }
-
-  /// Opens the lock file, or creates it for the owner of the file.
-  private static func open(_ lock: String, for path: String) throws(FileFailure) -> OpenFile {
-    while true {
-      do throws(FileFailure) {
-        // The file of a user can be written by root, who must not lock the user out. The directory may belong to
-        // the user, who must not be given a file that was there before.
-        let new = try OpenFile(lock, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
-        var owner = stat()
-        guard geteuid() == 0, lstat(path, &owner) == 0, owner.st_mode & S_IFMT == S_IFREG,
-          owner.st_uid != 0
-        else { return new }
-        guard fchown(new.descriptor, owner.st_uid, owner.st_gid) == 0 else {
-          unlink(lock)
-          throw FileFailure("can't be locked for writing")
-        }
-        return new
-      } catch {
-        if error.number != EEXIST { throw error }
-      }
-      do throws(FileFailure) {
-        let there = try OpenFile(lock, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
-        _ = try there.regularStatus(atMost: .max)
-        return there
-      } catch {
-        // Someone may have removed it in between.
-        if error.number != ENOENT { throw error }
-      }
-    }
   }
 }
 #endif

@@ -110,25 +110,17 @@ extension EncryptedFile {
       error.code = .noStorage
       throw error
     }
-    let directory = place.directory.nearestExisting
-    let hasLock = access(place.lockPath, F_OK) == 0
-    guard directory.isWritable, !hasLock || isWritable(place.lockPath) else {
-      var error = SecureStorageError(
-        place, FileFailure("is in a directory that can't be read and written"))
+    if let obstacle = place.writingObstacle {
+      var error = SecureStorageError(place, obstacle)
       guard error.code == .accessDenied else { throw error }
       // The content of a file that is there can still be read.
       error.code = isNew ? .noStorage : .readOnly
       throw error
     }
-    let isThere = directory.path == place.directory.path
+    let isThere = place.directory.nearestExisting.path == place.directory.path
     diagnosis.add(
       subject,
       "\(place.directory.path), which \(isThere ? "can be written" : "the first save creates")")
-  }
-
-  /// Returns `true` if the effective user has access; access(2) would check the real user.
-  private func isWritable(_ path: String) -> Bool {
-    faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0
   }
 }
 #endif

@@ -26,8 +26,9 @@ final class EncryptedFile: Sendable {
   }
 
   let place: FileLocation
-  private let timeout: Duration
+  let timeout: Duration
   let keys: FileKeys
+  let turns: FileTurns
   private let newest = Mutex<Version?>(nil)
   /// The number of times that a version was remembered.
   private let keepCount = Atomic(0)
@@ -39,6 +40,7 @@ final class EncryptedFile: Sendable {
   init(_ place: FileLocation, _ source: KeySource, _ timeout: Duration) {
     self.place = place
     keys = FileKeys(source, place)
+    turns = FileTurns(place, timeout)
     self.timeout = timeout
   }
 

@@ -8,7 +8,7 @@ public import KeyringStorage
 ///
 /// Secrets, attributes and labels are encrypted and authenticated, in the format that
 /// <doc:EncryptedFileFormat> describes. Several processes can use the file, and a crash or a full disk
-/// leaves the old items intact.
+/// leaves the old items intact. Two files stay beside it, with the suffixes `.lock` and `.turns`.
 ///
 /// ```swift
 /// let storage = EncryptedFileStorage(

@@ -22,6 +22,43 @@ package enum ProcFile {
     text { address, size in readlink(path, address, size) }
   }
 
+  /// Returns the name of the program that a process runs.
+  ///
+  /// In a sandbox, the number may be that of another process.
+  ///
+  /// - Parameter process: The number of the process.
+  /// - Returns: The name, or `nil` for a process that can't be seen.
+  package static func programName(of process: some BinaryInteger) -> String? {
+    if let path = link("/proc/\(process)/exe"), let name = path.split(separator: "/").last {
+      return String(name)
+    }
+    return text("/proc/\(process)/comm")?.split(separator: "\n").first.map(String.init)
+  }
+
+  /// Returns the time at which a process was started, in ticks since the start of the machine.
+  ///
+  /// - Parameter process: The number of the process.
+  /// - Returns: The time, or `nil` for a process that can't be seen.
+  package static func startTicks(of process: some BinaryInteger) -> Int? {
+    guard let text = text("/proc/\(process)/stat"), let name = text.lastIndex(of: ")") else {
+      return nil
+    }
+    // It's the 22nd field, and the name in parentheses is the second one: see proc_pid_stat(5).
+    let fields = text[name...].split(separator: " ")
+    return fields.count > 20 ? Int(fields[20]) : nil
+  }
+
+  /// Returns a text that no other process has, neither on another machine nor in another container.
+  ///
+  /// - Parameter process: The number of the process.
+  /// - Returns: The text, or `nil` for a process that can't be seen.
+  package static func identity(of process: some BinaryInteger) -> String? {
+    guard let boot = text("/proc/sys/kernel/random/boot_id"), let space = link("/proc/self/ns/pid"),
+      let start = startTicks(of: process)
+    else { return nil }
+    return "\(boot)\(space) \(process) \(start)"
+  }
+
   private static func text(
     _ fill: (UnsafeMutableRawPointer, Int) -> Int
   ) -> String? {
