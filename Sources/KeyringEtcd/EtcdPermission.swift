@@ -9,6 +9,9 @@
 /// }
 /// ```
 ///
+/// A service needs to read the keys of the namespace, and to read and write its own items, the records of its writes, and
+/// its turns, which `update` and `refresh` take.
+///
 /// Its description ends the command `etcdctl role grant-permission --prefix ROLE`.
 public struct EtcdPermission: Hashable, Sendable, CustomStringConvertible {
   /// The prefix of the keys in etcd's database.

@@ -10,12 +10,13 @@ struct MessageTests {
   @Test func `a transaction has the fields that etcd documents`() {
     let key = EtcdKey("/a")
     let transaction = Transaction(
-      compare: [.init(key, revision: 17), .init(key, value: [1, 2])],
+      compare: [.init(key, revision: 17), .init(key, creation: 3), .init(key, value: [1, 2])],
       success: [.put(key, [1, 2, 3], lease: 5), .put(key, [], lease: nil), .delete(key)],
       failure: [.range(RangeRequest(key))])
     #expect(
       text(transaction) == """
         {"compare":[{"key":"L2E=","mod_revision":"17","result":"EQUAL","target":"MOD"},\
+        {"create_revision":"3","key":"L2E=","result":"EQUAL","target":"CREATE"},\
         {"key":"L2E=","result":"EQUAL","target":"VALUE","value":"AQI="}],\
         "failure":[{"request_range":{"key":"L2E="}}],\
         "success":[{"request_put":{"key":"L2E=","lease":"5","value":"AQID"}},\
@@ -40,6 +41,13 @@ struct MessageTests {
       text(range) == """
         {"key":"L2Ev","limit":100,"min_mod_revision":5,"range_end":"L2Ew","revision":7}
         """)
+    range = RangeRequest(prefix: EtcdKey("/a/"))
+    (range.mostRecentCreation, range.order, range.limit) = (8, .newestFirst, 1)
+    #expect(
+      text(range) == """
+        {"key":"L2Ev","limit":1,"max_create_revision":8,"range_end":"L2Ew","sort_order":"DESCEND",\
+        "sort_target":"CREATE"}
+        """)
   }
 
   @Test func `a watch and a count have the fields that etcd documents`() {
@@ -50,6 +58,17 @@ struct MessageTests {
     var count = RangeRequest(EtcdKey("/a"))
     count.countsOnly = true
     #expect(text(count) == #"{"count_only":true,"key":"L2E="}"#)
+  }
+
+  @Test func `a lease that has ended has no time, and an error is no answer`() throws {
+    func seconds(_ result: String) throws -> Int64? {
+      try KeepAliveReply(json: Array(result.utf8)).seconds
+    }
+    #expect(try seconds(#"{"result":{"header":{},"ID":"7","TTL":"10"}}"#) == 10)
+    #expect(try seconds(#"{"result":{"header":{},"ID":"7"}}"#) == nil)
+    #expect(throws: JSONReader.Malformed.self) {
+      try seconds(#"{"error":{"grpc_code":14,"message":"etcdserver: no leader"}}"#)
+    }
   }
 
   @Test func `fields that the gateway leaves out are zero`() throws {

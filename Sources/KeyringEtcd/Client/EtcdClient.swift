@@ -55,6 +55,18 @@ final class EtcdClient: Sendable {
     return (answer.reply.id, granted)
   }
 
+  /// Starts the time of a lease again, and returns its seconds, or `nil` for one that has ended.
+  func keepAlive(_ lease: Int64, until moment: Int64) async throws(EtcdFailure) -> Int64? {
+    let answer: Answer<KeepAliveReply> = try await call(
+      "/v3/lease/keepalive", ["ID": lease], until: moment)
+    return answer.reply.seconds
+  }
+
+  /// Ends a lease, and removes its keys.
+  func revoke(_ lease: Int64, until moment: Int64) async throws(EtcdFailure) {
+    let _: Answer<HeaderReply> = try await call("/v3/lease/revoke", ["ID": lease], until: moment)
+  }
+
   func hasEnded(_ lease: Int64, until moment: Int64) async throws(EtcdFailure) -> Bool {
     let answer: Answer<LeaseReply> = try await call(
       "/v3/lease/timetolive", ["ID": lease], until: moment)

@@ -6,7 +6,6 @@ internal import KeyringPlatform
 internal import KeyringRuntime
 internal import NIOCore
 internal import NIOHTTP1
-internal import NIOPosix
 internal import NIOSSL
 
 /// etcd's JSON gateway over HTTP/1.1.
@@ -19,11 +18,6 @@ final class HTTPTransport: EtcdTransport {
   ///
   /// Its connections may be silent.
   private let streaming: HTTPClient
-
-  /// The thread of all other connections.
-  ///
-  /// With several threads, a request and its connection would often have different ones.
-  static let thread = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
   init(_ tls: TLSConfiguration?) {
     var tls = tls ?? .makeClientConfiguration()
@@ -45,7 +39,8 @@ final class HTTPTransport: EtcdTransport {
     configurationOfStreams.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = .max
     streaming = HTTPClient(
       eventLoopGroup: EventLoopExecutor.streaming.eventLoop, configuration: configurationOfStreams)
-    client = HTTPClient(eventLoopGroup: Self.thread, configuration: configuration)
+    client = HTTPClient(
+      eventLoopGroup: EventLoopExecutor.requests.eventLoop, configuration: configuration)
   }
 
   /// Makes the system notice the loss of a silent or idle connection.

@@ -9,13 +9,29 @@ struct RangeRequest: Encodable, Sendable {
   var revision: Int64?
   /// The lowest revision of the values to return, which leaves their number as it is.
   var leastRevision: Int64?
+  /// The highest revision in which a key to return was created, which leaves their number as it is.
+  var mostRecentCreation: Int64?
+  /// The order of the values by the revisions in which their keys were created, or `nil` for that of the keys.
+  var order: Order? {
+    didSet { target = order.map { _ in "CREATE" } }
+  }
+  private var target: String?
   /// `true` for only the number of values.
   var countsOnly: Bool?
   /// `true` for only the keys.
   var keysOnly: Bool?
 
+  /// An order of values.
+  enum Order: String, Encodable {
+    case oldestFirst = "ASCEND"
+    case newestFirst = "DESCEND"
+  }
+
   private enum CodingKeys: String, CodingKey {
     case key
+    case mostRecentCreation = "max_create_revision"
+    case order = "sort_order"
+    case target = "sort_target"
     case leastRevision = "min_mod_revision"
     case end = "range_end"
     case limit

@@ -6,6 +6,17 @@ protocol HeadedReply: JSONReadable, Sendable {
   var header: ReplyHeader? { get }
 }
 
+/// A reply that has nothing else.
+struct HeaderReply: HeadedReply {
+  private(set) var header: ReplyHeader?
+
+  init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
+    try reader.object { (name, reader) throws(JSONReader.Malformed) in
+      if name == "header" { header = try ReplyHeader(&reader) }
+    }
+  }
+}
+
 struct ReplyHeader: JSONReadable, Sendable {
   /// The identifier of the cluster.
   private(set) var cluster: String?

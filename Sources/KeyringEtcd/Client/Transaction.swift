@@ -21,16 +21,23 @@ struct Transaction: Encodable, Sendable {
     private let result = "EQUAL"
     private let target: String
     private var revision: String?
+    private var creation: String?
     private var value: Data?
 
     private enum CodingKeys: String, CodingKey {
       case key, value, result, target
       case revision = "mod_revision"
+      case creation = "create_revision"
     }
 
     /// Creates a condition on the revision in which the key was last changed, or 0 for a new key.
     init(_ key: EtcdKey, revision: Int64) {
       (self.key, target, self.revision) = (key, "MOD", "\(revision)")
+    }
+
+    /// Creates a condition on the revision in which the key was created, or 0 for a new key.
+    init(_ key: EtcdKey, creation: Int64) {
+      (self.key, target, self.creation) = (key, "CREATE", "\(creation)")
     }
 
     init(_ key: EtcdKey, value: [UInt8]) {

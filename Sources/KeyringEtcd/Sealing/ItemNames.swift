@@ -48,6 +48,12 @@ final class ItemNames: Sendable {
     return name
   }
 
+  /// Returns the prefix of the turns to change an item.
+  func turns(_ key: ItemKey) -> EtcdKey {
+    let service = service(of: key)
+    return service.turns + (item(key).path.dropFirst(service.items.path.count) + "/")
+  }
+
   /// Returns `true` for the key under which an item is stored.
   ///
   /// A list of many items leaves the remembered names alone.

@@ -43,8 +43,11 @@ struct Namespace: Sendable {
   var items: EtcdKey { root + "items/" }
   /// The prefix of the records of writes of all services.
   var writes: EtcdKey { root + "writes/" }
+  /// The prefix of the turns of all services.
+  var turns: EtcdKey { root + "turns/" }
   func service(_ code: String) -> Service {
-    Service(items: items + (code + "/"), writes: writes + (code + "/"))
+    let part = code + "/"
+    return Service(items: items + part, writes: writes + part, turns: turns + part)
   }
 
   /// The service that stands for the keys themselves.
@@ -54,6 +57,10 @@ struct Namespace: Sendable {
   struct Service: Sendable {
     let items: EtcdKey
     let writes: EtcdKey
+    let turns: EtcdKey
+
+    /// Returns the key of the record of a write.
+    func record(of write: [UInt8]) -> EtcdKey { writes + write.hexadecimal }
   }
 }
 #endif

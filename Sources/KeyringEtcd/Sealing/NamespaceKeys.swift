@@ -270,28 +270,39 @@ struct NamespaceKeys: Sendable {
 
   /// Encrypts an item for the key under which it's stored.
   func seal(_ item: FleetItem, _ key: EtcdKey) throws(SealingKey.Failure) -> [UInt8] {
+    try seal(item.content, key)
+  }
+
+  /// Encrypts something for the key under which it's stored.
+  func seal(_ content: Secret, _ key: EtcdKey) throws(SealingKey.Failure) -> [UInt8] {
     guard let dataKey = dataKeys[primary.id] else { throw SealingKey.Failure() }
     let header = Self.header(primary.id)
     var bytes = header
-    try dataKey.seal(item.content, authenticating: binding(header, key), appendingTo: &bytes)
+    try dataKey.seal(content, authenticating: binding(header, key), appendingTo: &bytes)
     return bytes
   }
 
   /// Decrypts an item.
   func open(_ value: KeyValue) throws(FleetItem.Damage) -> FleetItem {
+    let content = try content(of: value)
+    guard let item = try? FleetItem(content, revision: value.revision),
+      // Each service of the fleet has the data keys, and could give its item the key of another one's.
+      names.isName(value.key, of: item.record.key)
+    else { throw .content }
+    return item
+  }
+
+  /// Decrypts what is stored under a key.
+  func content(of value: KeyValue) throws(FleetItem.Damage) -> Secret {
     guard value.value.count > 5, value.value[0] == Namespace.formatVersion else { throw .format }
     let header = Array(value.value.prefix(5))
     let id = UInt32(bigEndianBytes: header[1...])
     guard let dataKey = dataKeys[id] else { throw .unknownKey }
-    do {
-      let content = try dataKey.open(value.value[5...], authenticating: binding(header, value.key))
-      let item = try FleetItem(content, revision: value.revision)
-      // Each service of the fleet has the data keys, and could give its item the key of another one's.
-      guard names.isName(value.key, of: item.record.key) else { throw FleetItem.Damage.content }
-      return item
-    } catch {
-      throw .content
-    }
+    guard
+      let content = try? dataKey.open(
+        value.value[5...], authenticating: binding(header, value.key))
+    else { throw .content }
+    return content
   }
 
   /// Returns `true` for an item that is encrypted with the data key for new items.

@@ -15,6 +15,9 @@ extension EtcdStorage {
   ///
   /// The service is that of a key. An internet password belongs to its server.
   ///
+  /// The last one is for the turns that `update` and `refresh` take. A role that lacks it, because it was granted by an
+  /// earlier version of this package, gets `.accessDenied` from them alone: grant it the permissions again.
+  ///
   /// - Parameter key: A key of the service.
   /// - Returns: The permissions to grant to a role of the user.
   /// - Throws: `SecureStorageError` if the keys of the namespace can't be read.
@@ -25,7 +28,10 @@ extension EtcdStorage {
       )
       return [namespace.meta, namespace.primary, namespace.keys].map {
         EtcdPermission(prefix: $0.path, isWritable: false)
-      } + [service.items, service.writes].map { EtcdPermission(prefix: $0.path, isWritable: true) }
+      }
+        + [service.items, service.writes, service.turns].map {
+          EtcdPermission(prefix: $0.path, isWritable: true)
+        }
     }
   }
 

@@ -54,15 +54,8 @@ extension EtcdStorage {
   public func saveWithoutBlocking(
     _ item: SecureItem, mode: SaveMode
   ) async throws(SecureStorageError) {
-    try validate(item)
+    try validateForFleet(item)
     try await FleetOperation.perform(.save, on: fleet) { (operation) throws(SecureStorageError) in
-      // A query for a service reads only what is stored for the service of a key.
-      if item.key.service == nil, item.attributes?[AttributeName.service] != nil {
-        throw fleet.settings.error(
-          .invalidArgument,
-          "The argument \"attributes\" must not contain \"service\" if the key has no service.",
-          argument: "attributes")
-      }
       var known = fleet.items[item.key]
       var secret = item.secret
       // A write that fails costs the cluster as much as one that succeeds. A read costs less.
@@ -109,6 +102,19 @@ extension EtcdStorage {
           mustRead = item.secret == nil
         }
       }
+    }
+  }
+
+  /// Checks that an item can be saved.
+  func validateForFleet(_ item: SecureItem) throws(SecureStorageError) {
+    try validate(item)
+    // A query for a service reads only what is stored for the service of a key.
+    if item.key.service == nil, item.attributes?[AttributeName.service] != nil {
+      throw error(
+        .invalidArgument, during: .save,
+        message:
+          "The argument \"attributes\" must not contain \"service\" if the key has no service.",
+        argument: "attributes")
     }
   }
 

@@ -11,6 +11,7 @@ final class Fleet: Sendable {
   let items = KnownItems()
   let writes = WriteRecords()
   let watches = ItemWatches()
+  let turns = FleetTurns()
 
   /// Creates the state of a storage before its first use.
   ///
@@ -22,10 +23,12 @@ final class Fleet: Sendable {
     self.settings = settings
     keys = FleetKeys(source, settings)
     // In another history, the same revisions are those of other changes.
-    connection = FleetConnection(settings, transport) { [weak items, weak writes, weak watches] in
+    connection = FleetConnection(settings, transport) {
+      [weak items, weak writes, weak watches, weak turns] in
       items?.forgetHistory()
       writes?.forgetHistory()
       watches?.forgetHistory()
+      turns?.forgetHistory()
     }
   }
 

@@ -33,7 +33,7 @@ extension FleetOperation {
     _ changes: [ConditionalChange], service: Namespace.Service, _ keys: NamespaceKeys?,
     id: [UInt8] = .random(FleetItem.writeIDByteCount)
   ) async throws(SecureStorageError) -> Outcome {
-    let write = service.writes + id.hexadecimal
+    let write = service.record(of: id)
     let knownKeys = keys ?? fleet.keys.current
     let conditions = keys?.conditions ?? []
     let current = changes.map { change in
@@ -59,8 +59,7 @@ extension FleetOperation {
       switch error.cause {
       case .refused(let refusal) where refusal.isDatabaseFull:
         // A node whose database has just become full refuses a request that it has processed.
-        let question = Transaction(success: [.range(RangeRequest(write))])
-        if let record = try await record(question) { return .done(record.revision) }
+        if let record = try await record(of: write) { return .done(record.revision) }
       case .canceled where error.hasDoubt:
         if let record = try await fenceAfterCancellation(write, lease) {
           return .done(record.revision)
@@ -85,7 +84,7 @@ extension FleetOperation {
     let found = replies[1...changes.count]
     try check(found, answer: current)
     let values = found.map(\.values.first)
-    let isSame = zip(changes, values).allSatisfy { $0.revision == $1?.revision ?? 0 }
+    let isSame = zip(changes, values).allSatisfy { $0.isPossible(with: $1) }
     // The values may be encrypted with a key that was added since.
     let newKeys = try await takeKeys(replies[(changes.count + 1)...], after: knownKeys)
     return isSame ? .otherKeys(newKeys) : .conflict(values, newKeys)
@@ -206,6 +205,11 @@ extension FleetOperation {
 
   /// The time that a cancelled write has to find out its fate.
   private static let timeAfterCancellation = Duration.milliseconds(40)
+
+  /// Returns the record of a write that was done, or `nil` for one that wasn't, or that is in doubt.
+  func record(of write: EtcdKey) async throws(SecureStorageError) -> KeyValue? {
+    try await record(Transaction(success: [.range(RangeRequest(write))]))
+  }
 
   /// Reads the record of a write in doubt by a transaction, or returns `nil` for one that wasn't done.
   private func record(

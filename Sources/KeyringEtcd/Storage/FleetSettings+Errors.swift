@@ -119,12 +119,14 @@ extension FleetSettings {
       underlying: underlying)
   }
 
+  /// The subject of a sentence about the program.
+  var program: String { user.map { "The user \($0.name)" } ?? "A program without a user" }
+
   fileprivate static let refusedPassword = "authentication failed"
 
   private func error(
     _ refusal: GatewayError, _ underlying: SecureStorageError.Underlying
   ) -> SecureStorageError {
-    let program = user.map { "The user \($0.name)" } ?? "A program without a user"
     switch refusal.code {
     case 3 where refusal.message.contains(Self.refusedPassword):
       return error(
