@@ -133,7 +133,10 @@ extension StorageContract {
     case .changesAreDurable: row(13, DurabilityTrial.changesAreDurable)
     case .removalsAreDurable: row(13, DurabilityTrial.removalsAreDurable)
     case .itemsOfAnyShapeAreListed: row(15, KeyTrial.itemsOfAnyShapeAreListed)
-    case .callsReadOneVersion: row(16, ReadingTrial.callsReadOneVersion)
+    case .updatesTakeTurns: row(16, TurnTrial.updatesTakeTurns)
+    case .plainWritesWin: row(16, TurnTrial.plainWritesWin)
+    case .endedTurnsLetOthersGo: row(16, TurnTrial.endedTurnsLetOthersGo)
+    case .callsReadOneVersion: row(17, ReadingTrial.callsReadOneVersion)
     }
   }
 }

@@ -169,7 +169,15 @@ public enum StorageContract: String, CaseIterable, Sendable {
   /// Items with parts of any name are listed under their keys, and a removal removes exactly the listed ones.
   case itemsOfAnyShapeAreListed
 
-  // Rule 16: what one call reads is of one moment, where the storage promises it.
+  // Rule 16: updates take turns, and those who take none win.
+  /// Threads and tasks that update a value at the same moment do so one after another.
+  case updatesTakeTurns
+  /// A plain write or a removal while an update runs is noticed, and never undone.
+  case plainWritesWin
+  /// An update that throws or is cancelled, and one that waits for too long, let the others go on.
+  case endedTurnsLetOthersGo
+
+  // Rule 17: what one call reads is of one moment, where the storage promises it.
   /// A call that reads several items finds all of them as they were at one moment.
   ///
   /// It holds for a storage whose `readsOneVersion` is `true`.

@@ -179,7 +179,7 @@ extension SecureStorageError {
 }
 
 /// Returns the time on a clock that all processes share.
-private func nanoseconds() -> Int {
+func nanoseconds() -> Int {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)
   return time.tv_sec * 1_000_000_000 + time.tv_nsec

@@ -16,6 +16,11 @@ private let interaction: SecretServiceStorage.Interaction =
 
 /// Returns the storage that an argument names.
 func storage(named name: String) throws -> any SecureStorage {
+  #if os(Linux)
+  if name.hasPrefix("turnless:") {
+    return Turnless(base: try storage(named: String(name.dropFirst(9))))
+  }
+  #endif
   #if Etcd
   if name.hasPrefix("etcd:") { return try fleetStorage(in: String(name.dropFirst(5))) }
   #endif

@@ -17,6 +17,10 @@ import KeyringStorage
 //   KeyringWorker move STORAGE SERVICE
 //   KeyringWorker mix STORAGE SERVICE NAME THREADS OPERATIONS
 //   KeyringWorker mix-on STORAGE SERVICE NAME writes|reads
+//   KeyringWorker refresh STORAGE SERVICE SOCKET NAME blocking|async
+//   KeyringWorker count-up STORAGE SERVICE WITNESS THREADS COUNT
+//   KeyringWorker keep-turn STORAGE SERVICE SECONDS
+//   KeyringWorker queue STORAGE SERVICE COUNT
 //   KeyringWorker start THREADS
 //   KeyringWorker save SERVICE ACCOUNT PASSWORD
 //   KeyringWorker read SERVICE ACCOUNT allowed|never
@@ -29,8 +33,8 @@ import KeyringStorage
 //   KeyringWorker ask-until FILE PIPE
 //
 // STORAGE is a collection of the Secret Service, "credentials" for those of a service, the path of an encrypted file,
-// "tpm:" and the path of a file whose key is in a TPM, or "etcd:" and the directory of a cluster. The program ends with
-// the status 0 if all goes well.
+// "tpm:" and the path of a file whose key is in a TPM, or "etcd:" and the directory of a cluster. With "turnless:" before
+// it, several programs take no turns. The program ends with the status 0 if all goes well.
 func work(_ arguments: [String]) throws {
   switch (arguments.first, arguments.count) {
   case ("rewrite", 3):
@@ -69,6 +73,20 @@ func work(_ arguments: [String]) throws {
       storage: storage(named: arguments[1]), service: arguments[2], worker: arguments[3],
       choice: MixedOperations.Choice(rawValue: arguments[4]) ?? .all
     ).runUntilInputEnds()
+  case ("refresh", 6):
+    try Refreshing(
+      storage: storage(named: arguments[1]), service: arguments[2], server: arguments[3],
+      name: arguments[4], isAsynchronous: arguments[5] == "async"
+    ).run()
+  case ("count-up", 6):
+    try countUp(
+      in: storage(named: arguments[1]), service: arguments[2], witness: arguments[3],
+      threads: Int(arguments[4]) ?? 0, count: Int(arguments[5]) ?? 0)
+  case ("keep-turn", 4):
+    try keepTurn(
+      in: storage(named: arguments[1]), service: arguments[2], seconds: Double(arguments[3]) ?? 0)
+  case ("queue", 4):
+    try queue(Int(arguments[3]) ?? 0, in: storage(named: arguments[1]), service: arguments[2])
   case ("ask", 1), ("ask", 2):
     if arguments.count == 2 {
       signal(SIGQUIT) { _ in }

@@ -65,11 +65,24 @@ package final class Program: Sendable {
   ///
   /// Foundation does that when nobody has the program's files any more, which a program that it has
   /// started may keep. Until then, an exit test would take the dead program for its own, and never end.
-  private func killAndWait() {
+  package func killAndWait() {
     let number = process.processIdentifier
     if number > 0, waitpid(number, nil, WNOHANG) == 0 {
       kill(number, SIGKILL)
       waitpid(number, nil, 0)
+    }
+  }
+
+  /// The number of the process.
+  package var number: Int32 { process.processIdentifier }
+
+  /// The names of the threads that run.
+  package func threadNames() throws -> [String] {
+    let path = "/proc/\(number)/task"
+    return try FileManager.default.contentsOfDirectory(atPath: path).compactMap { thread in
+      // A thread may have ended.
+      (try? String(contentsOfFile: "\(path)/\(thread)/comm", encoding: .utf8))?
+        .trimmingCharacters(in: .newlines)
     }
   }
 
