@@ -104,11 +104,16 @@ int keyring_tool_start(const struct keyring_tool_program *program, int *error) {
   for (int end = 0; end < 2; end++) fcntl(failure[end], F_SETFD, FD_CLOEXEC);
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &mask);
-  pid_t started = fork();
+  pid_t starter = getpid(), started = fork();
   *error = started < 0 ? errno : 0;
   if (started == 0) {
     for (int number = 1; number < 65; number++)
       if (!sigaction(number, NULL, &action) && action.sa_handler != SIG_IGN) signal(number, SIG_DFL);
+    if (program->ends_with_this_one) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+      // The other process may have ended before that.
+      if (getppid() != starter) _exit(127);
+    }
     if (program->terminal < 0) execute(program, &mask, failure[1]);
     setsid();
     ioctl(program->terminal, TIOCSCTTY, 0);

@@ -6,24 +6,27 @@ public import FoundationEssentials
 public struct ExpiryTime: Sendable, Equatable {
   /// The time.
   public let date: Date
+  /// The length of time that was named, or `nil` for a time that doesn't depend on now.
+  private let lifetime: Duration?
 
   /// Creates a time from a text.
   ///
   /// - Parameters:
-  ///   - text: A number of minutes, hours, days or weeks from now (`30m`, `12h`, `90d`, `4w`), a day
-  ///     (`2026-12-31`), which begins at midnight in UTC, or a time of RFC 3339 (`2026-12-31T23:59:59+01:00`),
-  ///     whose fraction of a second is left out. The initializer returns `nil` for another text.
+  ///   - text: A ``TimeSpan`` from now, a day (`2026-12-31`), which begins at midnight in UTC, or a time of RFC 3339
+  ///     (`2026-12-31T23:59:59+01:00`), whose fraction of a second is left out. The initializer returns `nil` for
+  ///     another text.
   ///   - now: The current time.
   public init?(_ text: String, now: Date = .now) {
-    let units: [Character: Double] = ["m": 60, "h": 3600, "d": 86400, "w": 604_800]
-    if let unit = text.last.flatMap({ units[$0] }), let number = UInt32(text.dropLast()) {
-      date = now.addingTimeInterval(Double(number) * unit)
-    } else if let time = Self.time(text) ?? Self.time(text + "T00:00:00Z") {
-      date = time
-    } else {
-      return nil
-    }
+    lifetime = TimeSpan(text)?.duration
+    guard
+      let time = lifetime.map({ now + $0 / .seconds(1) }) ?? Self.time(text)
+        ?? Self.time(text + "T00:00:00Z")
+    else { return nil }
+    date = time
   }
+
+  /// Returns the time for a secret that is as old as a date.
+  func date(from start: Date) -> Date { lifetime.map { start + $0 / .seconds(1) } ?? date }
 
   private static func time(_ text: String) -> Date? {
     let pattern =

@@ -75,9 +75,7 @@ public struct ItemCommands: Sendable {
     expires: Date? = nil, mode: SaveMode = .addOrReplace, toReplace advice: String? = nil
   ) throws -> String {
     let key = try selection.key()
-    let old =
-      try storage.item(for: key, details: .metadata)
-      ?? selection.named(among: candidates(for: selection))
+    let old = try present(selection)
     var item = SecureItem(
       key: old?.key ?? key, secret: secret, label: label,
       attributes: login.map { ["username": $0] })
@@ -228,7 +226,7 @@ public struct ItemCommands: Sendable {
   /// - Returns: The result of the operation.
   /// - Throws: ``ItemSelection/Unclear`` or ``ToolFailure`` with the items that could be meant, or the error of
   ///   the operation.
-  private func withKey<Result>(
+  func withKey<Result>(
     of selection: ItemSelection, _ body: (ItemKey) throws -> Result?
   ) throws -> Result {
     let named: ItemKey
@@ -254,6 +252,12 @@ public struct ItemCommands: Sendable {
       recoverySuggestion: list.isEmpty
         ? "Use the command \"list\" to list all items." : "Specify one of these:" + list,
       status: .notFound)
+  }
+
+  /// Returns the item that a selection names without its secret, or `nil` if it's missing.
+  func present(_ selection: ItemSelection) throws -> SecureItem? {
+    try storage.item(for: selection.key(), details: .metadata)
+      ?? selection.named(among: candidates(for: selection))
   }
 
   /// Returns the items that match the named parts, or else are of the same service or server.

@@ -30,30 +30,6 @@ extension ChildProcess {
   }
 }
 
-/// A pipe that wakes this program when a signal has arrived.
-private enum Wake {
-  static let signals = [SIGCHLD, SIGWINCH, SIGCONT]
-  static let ends = FilteredOutput.makePipe()
-  static let handler: @convention(c) (Int32) -> Void = { _ in
-    let error = errno
-    _ = write(Wake.ends.writing, "", 1)
-    errno = error
-  }
-
-  /// Lets the signals arrive that wake this program, which may have been started with blocked ones.
-  static func unblock() {
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    for number in Self.signals { sigaddset(&signals, number) }
-    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-  }
-
-  static func forget() {
-    var bytes = [UInt8](repeating: 0, count: 64)
-    while read(ends.reading, &bytes, bytes.count) > 0 {}
-  }
-}
-
 /// The output and the input of a program, which pass through this one.
 private struct FilteredOutput {
   private struct Stream {
@@ -67,7 +43,7 @@ private struct FilteredOutput {
   private var terminal: Int32 = -1
   private var other: Int32 = -1
   /// The pipe that says whether the program is in the foreground of its terminal.
-  private let control = makePipe()
+  private let control = ChildProcess.makePipe()
   /// The terminal that controls this program, or -1.
   private var keyboard: Int32 = -1
   private var isInForeground = true
@@ -76,15 +52,6 @@ private struct FilteredOutput {
   private let typed = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 10, alignment: 1)
   private var typedCount = 0
   private var started = keyring_tool_program()
-
-  /// Makes a pipe that doesn't block, with ends that no other program gets.
-  static func makePipe() -> (reading: Int32, writing: Int32) {
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { return (-1, -1) }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
-    return (ends[0], ends[1])
-  }
 
   init(_ secrets: [Secret]) {
     let screen = [STDOUT_FILENO, STDERR_FILENO].first { isatty($0) != 0 }
@@ -95,7 +62,8 @@ private struct FilteredOutput {
     var ends: [Int32] = [keyboard >= 0 && isatty(STDIN_FILENO) != 0 ? other : STDIN_FILENO]
     for target in [STDOUT_FILENO, STDERR_FILENO] {
       let isTerminal = ofTerminal.contains(target)
-      let new = isTerminal ? (reading: terminal, writing: other) : Self.makePipe()
+      let new =
+        isTerminal ? (reading: terminal, writing: other) : ChildProcess.makePipe()
       ends.append(new.writing)
       // Both have the terminal, which is read once.
       if isTerminal, target != screen { continue }

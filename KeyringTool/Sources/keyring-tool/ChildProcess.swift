@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import KeyringToolCommands
 import Synchronization
 
@@ -27,6 +28,13 @@ struct ChildProcess {
   /// The signals that are passed on.
   static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP]
 
+  /// The signals that this program was started with as blocked ones, if the first thread asks for them first.
+  static let inheritedMask = {
+    var mask = sigset_t()
+    pthread_sigmask(SIG_SETMASK, nil, &mask)
+    return mask
+  }()
+
   /// Whether this program was started with an ignored SIGPIPE.
   ///
   /// GLib ignores the signal in the whole process. The other program must not inherit that.
@@ -43,6 +51,7 @@ struct ChildProcess {
   func holdSignals() {
     // If it's ignored, the end of the other program isn't known.
     signal(SIGCHLD, SIG_DFL)
+    signal(SIGCONT) { _ in ChildProcess.goOn() }
     for number in Self.signals where !Self.isIgnored(number) {
       var action = sigaction()
       let handler:
@@ -100,10 +109,28 @@ struct ChildProcess {
     return early == 0 ? nil : .killed(Int32(early.trailingZeroBitCount))
   }
 
+  /// Asks the program to end, now or when it starts.
+  static func interrupt() {
+    pendingSignals.bitwiseOr(1 << UInt64(SIGTERM), ordering: .sequentiallyConsistent)
+    passPendingSignalsOn()
+  }
+
   /// Passes signals on to a program from now on.
   static func hasStarted(_ number: pid_t) {
     runningProgram.store(number, ordering: .sequentiallyConsistent)
     passPendingSignalsOn()
+  }
+
+  /// Continues the program together with this one.
+  ///
+  /// The handler of SIGCONT calls this. A shell continues both. Others may continue only this one.
+  static func goOn() {
+    let program = runningProgram.load(ordering: .sequentiallyConsistent)
+    // One with a terminal of its own goes on when the terminal is ready.
+    if program <= 0 || programHasTerminal.load(ordering: .sequentiallyConsistent) { return }
+    let error = errno
+    kill(program, SIGCONT)
+    errno = error
   }
 
   /// Waits until a program has stopped or ended.
@@ -165,7 +192,36 @@ struct ChildProcess {
   /// Ends this program with a signal, as the other program has ended.
   static func end(by number: Int32) {
     signal(number, SIG_DFL)
+    var mask = inheritedMask
+    if sigismember(&mask, number) == 0 {
+      // Dispatch's threads block signals.
+      sigemptyset(&mask)
+      sigaddset(&mask, number)
+      pthread_sigmask(SIG_UNBLOCK, &mask, nil)
+    }
     raise(number)
+  }
+
+  /// Ends this program as another one has ended.
+  static func finish(_ name: String, _ end: End) throws -> Never {
+    switch end {
+    case .exited(let status): throw ExitCode(status)
+    case .killed(let signal):
+      Self.end(by: signal)
+      throw ExitCode(128 + signal)
+    case .notStarted(let error):
+      Terminal.complain("\(name) can't be started: \(String(cString: strerror(error)))")
+      throw ExitCode(error == ENOENT ? 127 : 126)
+    }
+  }
+
+  /// Makes a pipe of which one end doesn't block, with ends that no other program gets.
+  static func makePipe(blocksReader: Bool = false) -> (reading: Int32, writing: Int32) {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { return (-1, -1) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    _ = fcntl(blocksReader ? ends[1] : ends[0], F_SETFL, O_NONBLOCK)
+    return (ends[0], ends[1])
   }
 
   private static func openDescriptors() -> [Int32] {

@@ -8,7 +8,7 @@ struct ExpiryOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      The time at which the secret expires: "90d" from now (also "m", "h" and "w"), a day \
+      The time at which the secret expires: "90d" from now (also "s", "m", "h" and "w"), a day \
       such as "2026-12-31", or a time such as "2026-12-31T23:59:59Z" or "2026-12-31T23:59:59+01:00".
       """,
       discussion: """

@@ -19,15 +19,16 @@ struct KeyringTool: AsyncParsableCommand {
       "Manage the secrets in your keyring, in an encrypted file or in the storage of a fleet.",
     discussion: """
       The tool reads secrets from standard input, or asks for them without echo. It never takes them \
-      from arguments. Only "get" and the credential helpers of git and docker print a secret, and "run" \
-      hands secrets to a program.
+      from arguments. Only "get", "update --print" and the credential helpers of git and docker print a secret. "run" and \
+      "update" hand secrets to a program.
 
       \(ToolStatus.description) Some commands have a status of their own, which their help describes.
       """,
     version: version,
     subcommands: [
       ListCommand.self, GetCommand.self, SetCommand.self, GenerateCommand.self,
-      RemoveCommand.self, RenameCommand.self, MoveCommand.self, ExportCommand.self,
+      UpdateCommand.self, RemoveCommand.self, RenameCommand.self, MoveCommand.self,
+      ExportCommand.self,
       ImportCommand.self, RunCommand.self, WatchCommand.self, LockCommand.self,
       UnlockCommand.self, CollectionsCommand.self, DoctorCommand.self, GitCredentialCommand.self,
       DockerCredentialCommand.self,
@@ -44,6 +45,7 @@ struct KeyringTool: AsyncParsableCommand {
   static func main() async {
     ProcessMemory.hide()
     _ = Terminal.ignoresPipes
+    _ = ChildProcess.inheritedMask
     Terminal.reserveClosedStreams()
     var type: any ParsableCommand.Type = Self.self
     do {

@@ -14,19 +14,20 @@ enum ProgramArguments {
     return Array(UnsafeBufferPointer(start: start, count: end + 1))
   }
 
-  /// Throws an error if an argument isn't UTF-8, unless it's one for the program that "run" starts.
+  /// Throws an error if an argument isn't UTF-8, unless it's one for a program that this one starts.
   ///
   /// Otherwise, the tool would use another file or item than the one that is named.
   static func check() throws {
+    let startsProgram = ["run", "update"].contains(CommandLine.arguments.dropFirst().first)
     let own =
-      CommandLine.arguments.dropFirst().first == "run"
+      startsProgram
       ? CommandLine.arguments.prefix { $0 != "--" }[...] : CommandLine.arguments[...]
     let isText = all.map { String(validating: $0, as: UTF8.self) != nil }
     guard let index = own.indices.first(where: { !isText[$0] }) else { return }
     throw ValidationError(
       """
-      Argument \(index) isn't UTF-8. Only the arguments of a program that "run" starts can be any bytes. Give \
-      a file or an item a name in UTF-8.
+      Argument \(index) isn't UTF-8. Only the arguments of a program that "run" or "update" starts can be any bytes. \
+      Give a file or an item a name in UTF-8.
       """)
   }
 }

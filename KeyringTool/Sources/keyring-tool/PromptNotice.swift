@@ -8,6 +8,7 @@ import Synchronization
 enum PromptNotice {
   private static let isWanted = Atomic(true)
   private static let isScheduled = Atomic(false)
+  private static let isForTurn = Atomic(false)
 
   /// Writes the line in a few seconds, unless the program has ended or cancelled it by then.
   static func schedule() {
@@ -15,8 +16,18 @@ enum PromptNotice {
     Task.detached(priority: .background) {
       try await Task.sleep(for: .seconds(4))
       guard isWanted.load(ordering: .relaxed) else { return }
-      Terminal.complain("waiting for the keyring, which may show a prompt on the screen …")
+      let isForTurn = isForTurn.load(ordering: .relaxed)
+      Terminal.complain(
+        isForTurn
+          ? "waiting for another program that updates the item, or for a prompt on the screen …"
+          : "waiting for the keyring, which may show a prompt on the screen …")
     }
+  }
+
+  /// Writes the line in a few seconds, of which it says that the program may wait for its turn.
+  static func scheduleForTurn() {
+    isForTurn.store(true, ordering: .relaxed)
+    schedule()
   }
 
   /// Cancels the line, because the program asks the user itself or waits for something else.

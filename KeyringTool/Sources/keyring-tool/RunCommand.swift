@@ -176,18 +176,7 @@ struct RunCommand: ParsableCommand {
     let end = program.runAgain(
       [arguments[0]] + first + arguments.dropFirst(2), stopsWithProgram: hide)
     directory.remove()
-    try finish(CommandLine.arguments[0], end)
-  }
-
-  /// Ends as another program has ended.
-  private func finish(_ name: String, _ end: ChildProcess.End) throws -> Never {
-    switch end {
-    case .exited(let status): throw ExitCode(status)
-    case .killed(let signal):
-      ChildProcess.end(by: signal)
-      throw ExitCode(128 + signal)
-    case .notStarted(let error): try fail(name, error)
-    }
+    try ChildProcess.finish(CommandLine.arguments[0], end)
   }
 
   /// Reads the secrets, and replaces this program by the one of the command.
@@ -240,9 +229,10 @@ struct RunCommand: ParsableCommand {
     }
     let bytes = ProgramArguments.all.suffix(command.count)
     if hide, !hidden.isEmpty {
-      try finish(command[0], program.run(Array(bytes), hiding: hidden.map(\.value)))
+      try ChildProcess.finish(
+        command[0], program.run(Array(bytes), hiding: hidden.map(\.value)))
     }
-    try fail(command[0], program.replaceThisOne(by: Array(bytes)))
+    try ChildProcess.finish(command[0], .notStarted(program.replaceThisOne(by: Array(bytes))))
   }
 
   /// Throws an error if a secret is too short to be hidden.
@@ -283,11 +273,6 @@ struct RunCommand: ParsableCommand {
     if isSet { return }
     throw ToolFailure(
       "The value of \(name) can't be in a variable.", recoverySuggestion: "Pass it with --file.")
-  }
-
-  private func fail(_ name: String, _ error: Int32) throws -> Never {
-    Terminal.complain("\(name) can't be started: \(String(cString: strerror(error)))")
-    throw ExitCode(error == ENOENT ? 127 : 126)
   }
 
   private func secrets(

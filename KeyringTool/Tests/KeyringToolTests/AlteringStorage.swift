@@ -10,6 +10,8 @@ struct AlteringStorage: BlockingStorage {
   /// The keys of the items that are another program's own.
   var foreign: Set<ItemKey> = []
   var whenSaving: @Sendable (inout SecureItem) -> Void = { _ in }
+  /// A closure that runs after each read.
+  var afterReading: @Sendable (ItemQuery) -> Void = { _ in }
 
   func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
     try validate(item)
@@ -19,7 +21,8 @@ struct AlteringStorage: BlockingStorage {
   }
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    try base.items(matching: query).map { item in
+    defer { afterReading(query) }
+    return try base.items(matching: query).map { item in
       var item = item
       item.isForeign = foreign.contains(item.key)
       return item

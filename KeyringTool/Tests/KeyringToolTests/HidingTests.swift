@@ -179,6 +179,19 @@ struct HidingTests {
     #expect(try terminal.finish().output.contains(" echo "))
   }
 
+  /// The signal goes to the tool alone.
+  @Test(arguments: ["--hide", "--file TOKEN", "--hide --file TOKEN"])
+  func `a program that has stopped goes on with the tool`(options: String) throws {
+    let script = """
+      (until grep -q "^State:.T" /proc/$$/status; do :; done; echo stopped) & kill -STOP $$; echo goes on
+      """
+    let tool = "'\(Program.toolPath)' run --service \(service) \(options) -- sh -c '\(script)'"
+    let program = try Program("python3", ["-c", Program.free, "sh", "-c", "exec \(tool)"])
+    try program.waitFor("stopped")
+    program.send(SIGCONT)
+    #expect(try program.finish() == .init(output: "\ngoes on\n"))
+  }
+
   /// A shell leaves a loop when the key stops a program in it.
   @Test(arguments: [("", 148), ("> >(cat) 2>&1", 148), ("--file TOKEN", 147)], ["", "--hide"])
   func `the key that stops the program stops the tool, which shows input again`(

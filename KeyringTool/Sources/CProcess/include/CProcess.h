@@ -16,12 +16,16 @@ struct keyring_tool_program {
   // Both ends of its terminal, or -1, and the end of a pipe that says whether it's in the foreground of the terminal.
   int terminal, own_end, control;
   int is_in_foreground, ignores_pipes;
+  // Whether the system kills it when this one ends. It has no terminal of its own then.
+  int ends_with_this_one;
   // The signals that are passed on to it, as one bit for each number.
   unsigned long long passed;
 };
 
 // Starts a program, and returns the number of its process, or of one that watches it in a session of its own. If the
 // program can't be started, the second argument is the number of the error.
+//
+// With `ends_with_this_one`, the thread that calls this must outlive the program, or the program is killed.
 //
 // A terminal stops only a program with a parent in the same session. A new process may call only a few functions of the
 // C library until it executes a program, and Swift may call others.
