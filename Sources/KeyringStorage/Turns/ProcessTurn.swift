@@ -57,7 +57,7 @@ extension SecureStorage {
 extension SecureStorage {
   /// Waits for a turn among the callers of this process.
   ///
-  /// What others store meanwhile is noticed by a comparison. Write your own for a storage that several processes use.
+  /// A comparison notices what others store meanwhile. Write your own for a storage that several processes use.
   public nonisolated(nonsending) func takeTurnWithoutBlocking(
     for key: ItemKey, details: ItemQuery.Details, timeout: Duration?
   ) async throws(SecureStorageError) -> any ItemTurn {

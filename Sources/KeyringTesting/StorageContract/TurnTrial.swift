@@ -83,25 +83,10 @@ struct TurnTrial: ContractTrial {
   }
 
   private func itemsHaveTurnsOfTheirOwn() throws {
-    let (token, other) = (token(), token("other"))
-    let isInside = DispatchSemaphore(value: 0)
-    let isDone = DispatchSemaphore(value: 0)
-    try Self.concurrently([
-      {
-        try token.update { old in
-          isInside.signal()
-          isDone.wait()
-          // A closure that is called again doesn't wait.
-          isDone.signal()
-          return old
-        }
-      },
-      {
-        isInside.wait()
-        defer { isDone.signal() }
-        try other.update(turnTimeout: .seconds(10)) { _ in "other" }
-      },
-    ])
+    let other = token("other")
+    try whileUpdating(token()) {
+      try other.update(turnTimeout: .seconds(10)) { _ in "other" }
+    }
     try expectStored("other", password("other"), "after an update while another item had its turn")
   }
 
@@ -197,6 +182,25 @@ struct TurnTrial: ContractTrial {
 
   /// Two callers give up while a third one keeps its turn.
   private func waitersLeave(_ token: StoredValue<String>) throws {
+    try whileUpdating(token) {
+      try expect(.timedOut, of: "an update that waits for too long") {
+        try token.update(turnTimeout: .milliseconds(50)) { _ in "too early" }
+      }
+      try expect(.canceled, of: "an update that is cancelled while it waits") {
+        try Self.waiting {
+          let waiting = Task { try await token.update { _ in "too early" } }
+          waiting.cancel()
+          _ = try await waiting.value
+        }
+      }
+    }
+    try expectStored("first", password("token"), "after updates that gave up")
+  }
+
+  /// Runs a closure while an update, which changes nothing, has its turn.
+  private func whileUpdating(
+    _ token: StoredValue<String>, _ body: @escaping @Sendable () throws -> Void
+  ) throws {
     let isInside = DispatchSemaphore(value: 0)
     let isDone = DispatchSemaphore(value: 0)
     try Self.concurrently([
@@ -212,19 +216,9 @@ struct TurnTrial: ContractTrial {
       {
         isInside.wait()
         defer { isDone.signal() }
-        try expect(.timedOut, of: "an update that waits for too long") {
-          try token.update(turnTimeout: .milliseconds(50)) { _ in "too early" }
-        }
-        try expect(.canceled, of: "an update that is cancelled while it waits") {
-          try Self.waiting {
-            let waiting = Task { try await token.update { _ in "too early" } }
-            waiting.cancel()
-            _ = try await waiting.value
-          }
-        }
+        try body()
       },
     ])
-    try expectStored("first", password("token"), "after updates that gave up")
   }
 
   private static func waiting(_ body: @Sendable () async throws -> Void) throws {
