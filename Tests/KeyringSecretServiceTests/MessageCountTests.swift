@@ -30,7 +30,8 @@ import Testing
         messages.removeFirst(last)
       }
       if [.readAtStart, .readAbsentAtStart].contains(use) {
-        // One in some forty openings takes one more wait.
+        // gnome-keyring 42 answers about one in a hundred searches beside an opening with a default collection of another
+        // name, whose bytes look like freed memory. The library then searches again.
         let counts = try (0..<4).map { _ in
           try Self.waitsOfFirstRead(of: settings.passwords.$token.key)
         }
