@@ -26,6 +26,14 @@ int keyring_tool_make_terminal(int *other) {
   return -1;
 }
 
+int keyring_tool_wait(pid_t number, int options) {
+  siginfo_t information = {0};
+  while (waitid(P_PID, number, &information, WEXITED | WSTOPPED | WNOWAIT | options) < 0)
+    if (errno != EINTR) return 0;
+  if (!information.si_signo) return -1;
+  return information.si_code == CLD_STOPPED ? information.si_status : 0;
+}
+
 static volatile pid_t watched;
 
 static void pass_on(int number) {

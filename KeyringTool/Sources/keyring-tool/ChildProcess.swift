@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CProcess
 import KeyringToolCommands
 import Synchronization
 
@@ -65,6 +66,7 @@ struct ChildProcess {
               number != SIGHUP && !programHasTerminal.load(ordering: .sequentiallyConsistent)
               && information.map({ $0.pointee.si_code > 0 }) == true
             if isForBoth, runningProgram.load(ordering: .sequentiallyConsistent) > 0 { return }
+            if number == SIGTSTP { passesStop.store(true, ordering: .sequentiallyConsistent) }
             pendingSignals.bitwiseOr(1 << UInt64(number), ordering: .sequentiallyConsistent)
             ChildProcess.passPendingSignalsOn()
           }
@@ -121,15 +123,22 @@ struct ChildProcess {
     passPendingSignalsOn()
   }
 
-  /// Continues the program together with this one.
+  /// Continues the program together with this one, unless a shell does that.
   ///
-  /// The handler of SIGCONT calls this. A shell continues both. Others may continue only this one.
+  /// The handler of SIGCONT calls this. A shell continues both, and may stop both again before the handler runs. The
+  /// program would miss that stop, or would lose what was typed. So what a terminal has stopped is left to the shell.
   static func goOn() {
     let program = runningProgram.load(ordering: .sequentiallyConsistent)
     // One with a terminal of its own goes on when the terminal is ready.
     if program <= 0 || programHasTerminal.load(ordering: .sequentiallyConsistent) { return }
     let error = errno
-    kill(program, SIGCONT)
+    let new = keyring_tool_wait(program, WNOHANG)
+    let known = stopOfProgram.exchange(0, ordering: .sequentiallyConsistent)
+    let stop = new > 0 ? new : known
+    let isPassedOn = passesStop.exchange(false, ordering: .sequentiallyConsistent)
+    // The program may wait for one of its own that has stopped.
+    let isForThisOne = stop == 0 || stop == SIGSTOP || stop == SIGTSTP && isPassedOn
+    if isForThisOne { kill(program, SIGCONT) }
     errno = error
   }
 
@@ -142,12 +151,10 @@ struct ChildProcess {
   ///   - options: `WNOHANG` to return `nil` if neither has happened, instead of waiting for it.
   /// - Returns: `true` if the program has stopped, or `false` if it has ended.
   static func hasStopped(_ number: pid_t, _ options: Int32 = 0) -> Bool? {
+    let stop = keyring_tool_wait(number, options)
+    guard stop > 0 else { return stop < 0 ? nil : false }
+    stopOfProgram.store(stop, ordering: .sequentiallyConsistent)
     var information = siginfo_t()
-    while waitid(P_PID, id_t(number), &information, WEXITED | WSTOPPED | WNOWAIT | options) < 0 {
-      if errno != EINTR { return false }
-    }
-    if information.si_signo == 0 { return nil }
-    if information.si_code != Int32(CLD_STOPPED) { return false }
     waitid(P_PID, id_t(number), &information, WSTOPPED | WNOHANG)
     return true
   }
@@ -274,6 +281,12 @@ private let runningProgram = Atomic<Int32>(0)
 
 /// Whether this program is to stop when the other one does.
 private let shouldStop = Atomic(false)
+
+/// Whether this program has passed a stop on, of which the program's shell may not know.
+private let passesStop = Atomic(false)
+
+/// The signal that has stopped the program, until this one continues it, or 0.
+private let stopOfProgram = Atomic<Int32>(0)
 
 /// Whether the program has a terminal of its own, so that it doesn't get the signals of this one's.
 let programHasTerminal = Atomic(false)

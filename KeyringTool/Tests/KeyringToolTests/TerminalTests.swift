@@ -170,6 +170,54 @@ struct TerminalTests {
     #expect(!result.output.contains("two"), "\(result)")
   }
 
+  /// The process that waits may run much later than the one that asks, and must leave it alone.
+  @Test func `what was typed stays if the process that waits goes on late`() throws {
+    let directory = TemporaryDirectory()
+    let storage = ["--storage", "file:\(directory.path("file"))", "--service", "s"]
+    let set = try terminal(
+      "echo s3cret | '\(Program.toolPath)' set --account a '\(storage.joined(separator: "' '"))'")
+    try set.answer("New passphrase", "Repeat", with: "one two three four")
+    #expect(try set.finish().status == 0)
+    // A shell continues both processes at once.
+    let shell = """
+      import os, signal, sys
+      signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+      tool = os.fork()
+      if tool == 0:
+          os.setpgid(0, 0)
+          os.tcsetpgrp(0, os.getpid())
+          os.execv(sys.argv[1], sys.argv[1:])
+      os.waitpid(tool, os.WUNTRACED)
+      print("process", tool, flush=True)
+      child = open(f"/proc/{tool}/task/{tool}/children").read().split()[0]
+      os.kill(int(child), signal.SIGCONT)
+      os.waitpid(tool, 0)
+      """
+    let program = directory.path("shell")
+    try shell.write(toFile: program, atomically: true, encoding: .utf8)
+    let terminal = try terminal(
+      "python3 '\(program)' '\(Program.toolPath)' run '\(storage.joined(separator: "' '"))' --file a -- "
+        + "sh -c 'cat \"$CREDENTIALS_DIRECTORY/a\"; echo \" read\"'")
+    try terminal.waitFor("Passphrase")
+    try terminal.type("\u{1A}")
+    try terminal.waitFor("process ")
+    let process = try #require(Int32(try terminal.waitFor("\r\n")))
+    try terminal.waitFor("Passphrase")
+    try terminal.type("one two ")
+    kill(process, SIGCONT)
+    while try !isWaiting(process) { try #require(sched_yield() == 0) }
+    try terminal.type("three four\n")
+    let result = try terminal.finish()
+    #expect(result.output.contains("s3cret read"), "\(result)")
+    #expect(!result.output.contains("Passphrase"), "\(result)")
+  }
+
+  /// Whether a process has handled its signals and waits.
+  private func isWaiting(_ process: Int32) throws -> Bool {
+    let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+    return status.contains("State:\tS") && status.contains("ShdPnd:\t0000000000000000")
+  }
+
   /// Without a shell that could continue the program, the key does nothing.
   ///
   /// The system ensures that.

@@ -2,12 +2,20 @@
 
 #pragma once
 
+#include <sys/types.h>
+
 // Hides the memory of this process. Swift doesn't import prctl, which has a variable number of arguments.
 int keyring_tool_hide_memory(void);
 
 // Makes a terminal, and returns the end of this program, or -1. Swift doesn't import the constants of the requests,
 // which are expressions.
 int keyring_tool_make_terminal(int *other);
+
+// Waits until a child process has stopped or ended, and leaves its state to the next call.
+//
+// Returns the signal that has stopped it, 0 after its end, or -1 for neither, with WNOHANG as the options. A handler of
+// a signal can call this.
+int keyring_tool_wait(pid_t number, int options);
 
 // A program with streams of its own.
 struct keyring_tool_program {
