@@ -18,7 +18,7 @@ CODE_OR_LINK = re.compile(
     r"^```.*?^```|``[^`\n]+``|`[^`\n]+`|(!?)\[([^\]]*)\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)", re.M | re.S
 )
 # The pages that only GitHub shows, and their links
-PAGES = "*.md", ".ci/*.md", "Decisions/*.md", "Tests/*.md", "Benchmarks/*.md", "Examples/*.md"
+PAGES = "*.md", "llms.txt", ".ci/*.md", "Decisions/*.md", "Tests/*.md", "Benchmarks/*.md", "Examples/*.md"
 PAGE_LINK = re.compile(r"(?:\]\(|^\[[^\]]+\]: *|src(?:set)?=\")(?!http|#)([^)#\s\"]+)", re.M)
 HEADING = re.compile(r"^#+ +(.*)$", re.M)
 

@@ -1,4 +1,4 @@
-"""Writes each Swift sample of the README and the articles into a directory of its own, and compiles it.
+"""Writes each Swift sample of the README, llms.txt and the articles into a directory of its own, and compiles it.
 
   doc_samples.py [--without-traits] DIRECTORY COMPILER [OPTION ...]
 
@@ -168,7 +168,7 @@ def main():
     arguments = sys.argv[1:]
     has_traits = arguments[0] != "--without-traits"
     directory, *compiler = arguments if has_traits else arguments[1:]
-    files = ["README.md"] + sorted(glob.glob("Sources/*/Documentation.docc/*.md"))
+    files = ["README.md", "llms.txt"] + sorted(glob.glob("Sources/*/Documentation.docc/*.md"))
     found = [sample for path in files for sample in samples(path)]
     compiled = [sample for sample in found if sample.is_compiled]
     if not has_traits:
