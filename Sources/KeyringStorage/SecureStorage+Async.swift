@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import KeyringPlatform
+
 // Asynchronous overloads of all operations and of the methods for single items. You call them by the same
 // names, with `await`.
 
@@ -123,5 +125,29 @@ extension SecureStorage {
     _ password: String?, for key: ItemKey, mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {
     try await setValue(password, for: key, as: .text, mode: mode)
+  }
+
+  /// Reads bytes.
+  ///
+  /// - Parameter key: The key of the item.
+  /// - Returns: The bytes, or `nil` for an absent item.
+  /// - Throws: The errors of the form that blocks, or `.canceled`.
+  public nonisolated(nonsending) func data(for key: ItemKey) async throws(SecureStorageError)
+    -> Data?
+  {
+    try await value(for: key, as: .data)
+  }
+
+  /// Stores bytes unchanged, or removes the item.
+  ///
+  /// - Parameters:
+  ///   - data: The bytes, or `nil` to remove the item.
+  ///   - key: The key of the item.
+  ///   - mode: The save mode.
+  /// - Throws: The errors of the form that blocks, or `.canceled`. The change may have been made by then.
+  public nonisolated(nonsending) func setData(
+    _ data: Data?, for key: ItemKey, mode: SaveMode = .addOrReplace
+  ) async throws(SecureStorageError) {
+    try await setValue(data, for: key, as: .data, mode: mode)
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What one does with a single item by its key. Values of other types than passwords have a handle, `StoredValue`.
+public import KeyringPlatform
+
+// What one does with a single item by its key. Other values than passwords and bytes have a handle, `StoredValue`.
 
 extension SecureStorage {
   /// Finds out whether an item is stored under a key, without fetching its secret.
@@ -65,5 +67,35 @@ extension SecureStorage {
     _ password: String?, for key: ItemKey, mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) {
     try setValue(password, for: key, as: .text, mode: mode)
+  }
+
+  /// Reads bytes.
+  ///
+  /// ```swift
+  /// let session = try storage.data(for: .value(service: "org.example.app", account: "session"))
+  /// ```
+  ///
+  /// - Parameter key: The key of the item.
+  /// - Returns: The bytes, or `nil` for an absent item.
+  /// - Throws: The error of the storage.
+  public func data(for key: ItemKey) throws(SecureStorageError) -> Data? {
+    try value(for: key, as: .data)
+  }
+
+  /// Stores bytes unchanged, or removes the item.
+  ///
+  /// ```swift
+  /// try storage.setData(session, for: .value(service: "org.example.app", account: "session"))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - data: The bytes, or `nil` to remove the item.
+  ///   - key: The key of the item.
+  ///   - mode: The save mode.
+  /// - Throws: The error of the storage.
+  public func setData(
+    _ data: Data?, for key: ItemKey, mode: SaveMode = .addOrReplace
+  ) throws(SecureStorageError) {
+    try setValue(data, for: key, as: .data, mode: mode)
   }
 }

@@ -264,6 +264,11 @@ private struct MemoryTrial {
     try await bothForms(of: storage[credentials, as: .credential])
     try await bothForms(of: storage[value, as: .value([UInt8].self)])
     try await bothForms(of: storage[value, as: .value(Data.self)])
+    try await expectNothingLeft(Data.self) {
+      try await storage.setData($0, for: value)
+    } read: {
+      try await storage.data(for: value)
+    }
     // The caller gets the password of the credential as text, if there is one.
     try await expectNothingLeft(String.self) { text in
       let credential = text.map { Credential(login: "ada", password: $0) }

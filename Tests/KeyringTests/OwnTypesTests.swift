@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Keyring
 import KeyringStorage
 import KeyringTesting
@@ -110,6 +111,28 @@ struct OwnTypesTests {
     #expect(try await model.pin.origin() == "InMemoryStorage")
     #expect(try await model.pin.remove())
     #expect(try await !model.pin.exists())
+  }
+
+  @Test func `data is kept as its own bytes`() throws {
+    let (storage, data) = (InMemoryStorage(), Data([0, 0xff, 0x7b]))
+    let key = ItemKey.value(service: "service", account: "account")
+    try storage.setData(data, for: key, mode: .add)
+    #expect(try storage.secret(for: key) == Secret(bytes: data))
+    #expect(try storage.data(for: key) == data)
+    #expect(try storage[key, as: .data].read() == data)
+    try storage.setPassword("another program's text", for: key)
+    #expect(try storage.data(for: key) == Data("another program's text".utf8))
+    try storage.setData(nil, for: key)
+    #expect(try storage.data(for: key) == nil)
+  }
+
+  @Test func `data is kept as its own bytes, for asynchronous code, too`() async throws {
+    let (storage, data) = (InMemoryStorage(), Data([0, 0xff, 0x7b]))
+    let key = ItemKey.value(service: "service", account: "account")
+    try await storage.setData(data, for: key)
+    #expect(try await storage.secret(for: key) == Secret(bytes: data))
+    try await storage[key, as: .data].write(Data())
+    #expect(try await storage.data(for: key) == Data())
   }
 
   @Test func `a handle of a storage writes to that storage alone`() throws {

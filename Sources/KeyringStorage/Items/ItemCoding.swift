@@ -4,8 +4,8 @@ public import KeyringPlatform
 
 /// A conversion between values of a type and the items that hold them.
 ///
-/// Passwords, secrets, credentials and codable values have one each: ``text``, ``secret``, ``credential`` and
-/// ``value(_:)``. Create one for any other type:
+/// Passwords, secrets, credentials, bytes and codable values have one each: ``text``, ``secret``, ``credential``,
+/// ``data`` and ``value(_:)``. Create one for any other type:
 ///
 /// ```swift
 /// struct Fingerprint: Sendable { var bytes: [UInt8] }
@@ -152,6 +152,15 @@ extension ItemCoding<String> {
     encode: { $1.secret = Secret($0) },
     decode: { secret, _ in secret.text },
     parse: ItemCoding<Secret>.secret.parse)
+}
+
+extension ItemCoding<Data> {
+  /// A coding that keeps bytes unchanged.
+  ///
+  /// ```swift
+  /// let session = try storage[key, as: .data].read()
+  /// ```
+  public static let data = value()
 }
 
 extension ItemCoding<Credential> {
