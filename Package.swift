@@ -52,7 +52,8 @@ let package = Package(
   dependencies: [
     // Every use of one has the condition of its trait: only then SwiftPM does not fetch it for
     // an app that has the trait off.
-    .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
+    // Other packages of an app may need either major version.
+    .package(url: "https://github.com/apple/swift-crypto.git", "3.12.3"..<"5.0.0"),
     .package(
       url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: []),
     .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
@@ -89,8 +90,8 @@ let package = Package(
       dependencies: [
         "KeyringStorage", "KeyringPlatform", "KeyringRuntime",
         product("Crypto", of: "swift-crypto", for: "Sealing"),
-        // For scrypt.
-        product("CryptoExtras", of: "swift-crypto", for: "Sealing"),
+        // For scrypt. Version 3 has the product under this name only.
+        product("_CryptoExtras", of: "swift-crypto", for: "Sealing"),
       ]),
     .target(
       name: "KeyringFile",
@@ -173,7 +174,7 @@ let package = Package(
         "Keyring", "KeyringFile", "KeyringSealing", "KeyringStorage", "KeyringRuntime",
         "KeyringTesting", "KeyringWorker", "StorageModel", "TestPrograms", cKeyringLinux,
         product("Crypto", of: "swift-crypto", for: "EncryptedFile"),
-        product("CryptoExtras", of: "swift-crypto", for: "EncryptedFile"),
+        product("_CryptoExtras", of: "swift-crypto", for: "EncryptedFile"),
       ]),
     .testTarget(
       name: "KeyringSecretServiceTests",

@@ -20,3 +20,11 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// An app that also needs a certain version of swift-crypto, for itself or for another package.
+if let version = Context.environment["CLIENT_CRYPTO"].flatMap(Version.init) {
+  package.dependencies = [
+    .package(name: "swift-keyring", path: path, traits: ["EncryptedFile"]),
+    .package(url: "https://github.com/apple/swift-crypto.git", exact: version),
+  ]
+}

@@ -2,7 +2,7 @@
 
 #if EncryptedFile
 import Crypto
-import CryptoExtras
+import _CryptoExtras
 import Foundation
 import KeyringStorage
 import TestPrograms

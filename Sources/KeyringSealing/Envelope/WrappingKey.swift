@@ -2,7 +2,7 @@
 
 #if Sealing
 internal import Crypto
-internal import CryptoExtras
+internal import _CryptoExtras
 internal import KeyringPlatform
 package import KeyringStorage
 
