@@ -3,6 +3,6 @@
 extension Secret {
   /// Returns a copy of a range of the bytes.
   package subscript(range: Range<Int>) -> Secret {
-    withUnsafeBytes { Secret(copying: UnsafeRawBufferPointer(rebasing: $0[range])) }
+    withBytes { Secret(copying: $0.extracting(range)) }
   }
 }

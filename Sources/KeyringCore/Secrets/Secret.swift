@@ -40,6 +40,17 @@ public struct Secret: Sendable {
   /// - Parameter bytes: The bytes to copy.
   public init(copying bytes: UnsafeRawBufferPointer) { self.bytes = ZeroizedBuffer(copying: bytes) }
 
+  /// Creates a secret from bytes that a span borrows, for example those of an array or of `Data`.
+  ///
+  /// ```swift
+  /// let secret = Secret(copying: data.bytes)
+  /// ```
+  ///
+  /// - Parameter bytes: The bytes to copy.
+  public init(copying bytes: RawSpan) {
+    self.bytes = unsafe bytes.withUnsafeBytes { unsafe ZeroizedBuffer(copying: $0) }
+  }
+
   /// Creates a secret in place, so that its bytes are in no other place.
   ///
   /// - Parameters:
@@ -77,7 +88,24 @@ public struct Secret: Sendable {
   /// The number of bytes in the secret.
   public var count: Int { bytes.buffer.count }
 
-  /// Calls a closure with the bytes in place.
+  /// Calls a closure with a span of the bytes, which the compiler keeps from leaving the closure.
+  ///
+  /// ```swift
+  /// let start = secret.withBytes { bytes in Secret(copying: bytes.extracting(first: 16)) }
+  /// ```
+  ///
+  /// - Parameter body: A closure that receives the bytes in place.
+  /// - Returns: The result of the closure.
+  /// - Throws: The error of the closure.
+  public func withBytes<Result, Failure: Error>(
+    _ body: (RawSpan) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    // Without the copy, the optimizer of Swift 6.3.1 crashes.
+    let buffer = unsafe bytes.buffer
+    return try body(unsafe buffer.bytes)
+  }
+
+  /// Calls a closure with a pointer to the bytes in place, for code that takes no span.
   ///
   /// ```swift
   /// let sum = secret.withUnsafeBytes { bytes in bytes.reduce(0) { $0 &+ UInt64($1) } }
