@@ -228,12 +228,19 @@ package.targets += [
 ]
 #endif
 
+// Decisions/0005-strict-memory-safety.md says what stands in the way of the other modules.
+let strict: Set = [
+  "Keyring", "KeyringApple", "KeyringConfiguration", "KeyringCore", "KeyringPlatform",
+  "KeyringStorage", "KeyringTesting",
+]
+
 for target in package.targets where target.type != .system {
   target.swiftSettings = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
   ]
+  if strict.contains(target.name) { target.swiftSettings?.append(.strictMemorySafety()) }
   if target.name == "KeyringSecretService" {
     target.swiftSettings?.append(.enableUpcomingFeature("NonisolatedNonsendingByDefault"))
   }

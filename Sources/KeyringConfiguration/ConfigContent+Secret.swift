@@ -16,7 +16,7 @@ extension ConfigContent {
       case .int: secret.text.flatMap { Int($0) }.map { .int($0) }
       case .double: secret.text.flatMap { Double($0) }.map { .double($0) }
       case .bool: secret.text.flatMap(Self.bool).map { .bool($0) }
-      case .bytes: .bytes(secret.withUnsafeBytes { Array($0) })
+      case .bytes: unsafe .bytes(secret.withUnsafeBytes { unsafe Array($0) })
       case .stringArray: secret.decoded(as: [String].self).map { .stringArray($0) }
       case .intArray: secret.decoded(as: [Int].self).map { .intArray($0) }
       case .doubleArray: secret.decoded(as: [Double].self).map { .doubleArray($0) }

@@ -12,7 +12,7 @@ extension Platform {
 
   /// The variables of the environment, the last of which `nil` follows.
   package static var environment: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? {
-    _NSGetEnviron().pointee
+    unsafe _NSGetEnviron().pointee
   }
 
   /// The identifier of the app's bundle, if any.
@@ -26,7 +26,7 @@ extension Platform {
 
   /// Overwrites memory with zeros that the optimizer keeps.
   @inlinable package static func zeroize(_ baseAddress: UnsafeMutableRawPointer, _ count: Int) {
-    memset_s(baseAddress, count, 0, count)
+    unsafe memset_s(baseAddress, count, 0, count)
   }
 }
 
@@ -61,7 +61,7 @@ extension Platform {
   package static var newThread: pthread_t? { nil }
 
   /// Gives the current thread a name of at most 15 bytes.
-  package static func nameThread(_ name: String) { pthread_setname_np(name) }
+  package static func nameThread(_ name: String) { unsafe pthread_setname_np(name) }
 }
 
 /// A signal that ends the current wait for it, or the next one.

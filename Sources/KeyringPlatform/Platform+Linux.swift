@@ -5,9 +5,9 @@
 
 // `environ` is a variable in C, so the imports need `@preconcurrency`.
 #if canImport(Glibc)
-@_exported @preconcurrency public import Glibc
+@_exported @unsafe @preconcurrency public import Glibc
 #else
-@_exported @preconcurrency public import Musl
+@_exported @unsafe @preconcurrency public import Musl
 #endif
 
 extension Platform {
@@ -15,7 +15,9 @@ extension Platform {
   package static var hasMoreRightsThanCaller: Bool { swift_keyring_has_more_rights() != 0 }
 
   /// The variables of the environment, the last of which `nil` follows.
-  package static var environment: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? { environ }
+  package static var environment: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? {
+    unsafe environ
+  }
 
   /// The identifier of the app's bundle, if any.
   package static var bundleIdentifier: String? { nil }
@@ -28,7 +30,7 @@ extension Platform {
 
   /// Overwrites memory with zeros that the optimizer keeps.
   @inlinable package static func zeroize(_ baseAddress: UnsafeMutableRawPointer, _ count: Int) {
-    explicit_bzero(baseAddress, count)
+    unsafe explicit_bzero(baseAddress, count)
   }
 }
 
@@ -76,7 +78,7 @@ extension Platform {
   #endif
 
   /// Gives the current thread a name of at most 15 bytes.
-  package static func nameThread(_ name: String) { swift_keyring_name_this_thread(name) }
+  package static func nameThread(_ name: String) { unsafe swift_keyring_name_this_thread(name) }
 }
 
 /// A signal that ends the current wait for it, or the next one.
@@ -85,51 +87,53 @@ extension Platform {
 ///
 /// On Linux, a semaphore of Dispatch waits until a moment of the clock with the date. A clock that is set
 /// back in the meantime makes the wait that much longer.
-package final class ThreadSignal: @unchecked Sendable {
+///
+/// It's safe because the mutex and the condition keep their memory until the release.
+@safe package final class ThreadSignal: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private var isSent = false
 
   package init() {
     var attributes = pthread_condattr_t()
-    pthread_condattr_init(&attributes)
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-    pthread_cond_init(condition, &attributes)
-    pthread_condattr_destroy(&attributes)
-    pthread_mutex_init(mutex, nil)
+    unsafe pthread_condattr_init(&attributes)
+    unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    unsafe pthread_cond_init(condition, &attributes)
+    unsafe pthread_condattr_destroy(&attributes)
+    unsafe pthread_mutex_init(mutex, nil)
   }
 
   deinit {
-    pthread_cond_destroy(condition)
-    pthread_mutex_destroy(mutex)
-    condition.deallocate()
-    mutex.deallocate()
+    unsafe pthread_cond_destroy(condition)
+    unsafe pthread_mutex_destroy(mutex)
+    unsafe condition.deallocate()
+    unsafe mutex.deallocate()
   }
 
   /// Waits for the signal, or for a moment in microseconds of the monotonic clock.
   package func wait(until moment: Int64?) {
-    pthread_mutex_lock(mutex)
+    unsafe pthread_mutex_lock(mutex)
     var status: Int32 = 0
     while !isSent, status == 0 {
       if let moment {
         var end = timespec()
         end.tv_sec = Int(moment / 1_000_000)
         end.tv_nsec = Int(moment % 1_000_000) * 1_000
-        status = pthread_cond_timedwait(condition, mutex, &end)
+        status = unsafe pthread_cond_timedwait(condition, mutex, &end)
       } else {
-        status = pthread_cond_wait(condition, mutex)
+        status = unsafe pthread_cond_wait(condition, mutex)
       }
     }
     isSent = false
-    pthread_mutex_unlock(mutex)
+    unsafe pthread_mutex_unlock(mutex)
   }
 
   /// Ends the current wait, or the next one.
   package func send() {
-    pthread_mutex_lock(mutex)
+    unsafe pthread_mutex_lock(mutex)
     isSent = true
-    pthread_cond_signal(condition)
-    pthread_mutex_unlock(mutex)
+    unsafe pthread_cond_signal(condition)
+    unsafe pthread_mutex_unlock(mutex)
   }
 }
 #endif

@@ -51,7 +51,7 @@ enum KeychainText {
     var text = text
     let hasEscapes = text.withUTF8 { bytes in
       guard let start = bytes.baseAddress else { return false }
-      return escapes.contains { memchr(start, Int32($0.character), bytes.count) != nil }
+      return escapes.contains { unsafe memchr(start, Int32($0.character), bytes.count) != nil }
     }
     if !hasEscapes { return text }
     let bytes = text.utf8.flatMap { byte in

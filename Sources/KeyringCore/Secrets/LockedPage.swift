@@ -13,8 +13,8 @@ internal import Synchronization
 /// to sixty-fourths. A larger secret has its own pages.
 ///
 /// The class is `Sendable` because the state of a shared page only changes under the lock on all shared
-/// pages.
-final class LockedPage: @unchecked Sendable {
+/// pages. It's safe because only `Secret` gets the memory, and keeps the page for as long.
+@safe final class LockedPage: @unchecked Sendable {
   private let address: UnsafeMutableRawPointer
   private let byteCount: Int
   /// The number of times the memory was halved to create the slots.
@@ -31,35 +31,36 @@ final class LockedPage: @unchecked Sendable {
     self.byteCount = byteCount
     self.sizeClass = sizeClass
     free = Self.allSlots(sizeClass)
-    let guarded = Self.guardedMemory(byteCount)
-    isGuarded = guarded != nil
-    address = guarded ?? Self.map(byteCount, PROT_READ | PROT_WRITE)
-    isHidden = isGuarded && Self.hidesNewPages && Self.hide(address, byteCount)
+    let guarded = unsafe Self.guardedMemory(byteCount)
+    isGuarded = unsafe guarded != nil
+    unsafe address = guarded ?? Self.map(byteCount, PROT_READ | PROT_WRITE)
+    isHidden = unsafe isGuarded && Self.hidesNewPages && Self.hide(address, byteCount)
     if isHidden { return }
     // The system joins mappings only before they have memory, which locking gives them.
     #if os(Linux) || os(Android)
-    _ = madvise(address, byteCount, MADV_DONTDUMP)
+    _ = unsafe madvise(address, byteCount, MADV_DONTDUMP)
     #endif
     // This fails if the limit is reached. The secret is still stored, but it may be swapped out.
-    _ = mlock(address, byteCount)
+    _ = unsafe mlock(address, byteCount)
   }
 
   deinit {
     // The secrets are overwritten by now, so a failure only wastes memory.
     guard isGuarded else {
-      munmap(address, byteCount)
+      unsafe munmap(address, byteCount)
       return
     }
-    Self.unmapGuarded(address, byteCount)
+    unsafe Self.unmapGuarded(address, byteCount)
   }
 
   private static func map(_ byteCount: Int, _ access: Int32) -> UnsafeMutableRawPointer {
-    let address = mmap(nil, byteCount, access, MAP_PRIVATE | MAP_ANON, -1, 0)
     // If no memory is left, Swift's own allocations end the process, too.
-    guard let address, address != MAP_FAILED else {
+    guard let address = unsafe mmap(nil, byteCount, access, MAP_PRIVATE | MAP_ANON, -1, 0),
+      unsafe address != MAP_FAILED
+    else {
       fatalError("There isn't enough memory for a secret.")
     }
-    return address
+    return unsafe address
   }
 
   /// The largest number of pages and groups of pages that are guarded at a time.
@@ -71,17 +72,17 @@ final class LockedPage: @unchecked Sendable {
   /// Returns memory between two pages that can't be read, or `nil` if there are many such pages already.
   private static func guardedMemory(_ byteCount: Int) -> UnsafeMutableRawPointer? {
     if guardedCount.add(1, ordering: .relaxed).newValue <= mostGuarded {
-      let whole = map(byteCount + 2 * size, PROT_NONE)
-      let address = whole + size
-      if mprotect(address, byteCount, PROT_READ | PROT_WRITE) == 0 { return address }
-      munmap(whole, byteCount + 2 * size)
+      let whole = unsafe map(byteCount + 2 * size, PROT_NONE)
+      let address = unsafe whole + size
+      if unsafe mprotect(address, byteCount, PROT_READ | PROT_WRITE) == 0 { return unsafe address }
+      unsafe munmap(whole, byteCount + 2 * size)
     }
     guardedCount.subtract(1, ordering: .relaxed)
     return nil
   }
 
   private static func unmapGuarded(_ address: UnsafeMutableRawPointer, _ byteCount: Int) {
-    munmap(address - size, byteCount + 2 * size)
+    unsafe munmap(address - size, byteCount + 2 * size)
     guardedCount.subtract(1, ordering: .relaxed)
   }
 
@@ -94,11 +95,11 @@ final class LockedPage: @unchecked Sendable {
   private func takeSlot(_ byteCount: Int) -> UnsafeMutableRawBufferPointer {
     let slot = free.trailingZeroBitCount
     free &= ~(1 &<< slot)
-    return UnsafeMutableRawBufferPointer(start: address + slot * slotSize, count: byteCount)
+    return unsafe UnsafeMutableRawBufferPointer(start: address + slot * slotSize, count: byteCount)
   }
 
   private func giveBackSlot(at slotAddress: UnsafeMutableRawPointer) {
-    free |= 1 &<< ((slotAddress - address) / slotSize)
+    unsafe free |= 1 &<< ((slotAddress - address) / slotSize)
   }
 }
 
@@ -122,18 +123,18 @@ extension LockedPage {
   ) -> (page: LockedPage, bytes: UnsafeMutableRawBufferPointer) {
     if byteCount > size / 2 {
       let page = LockedPage(byteCount: (byteCount + size - 1) / size * size, sizeClass: 0)
-      return (page, page.takeSlot(byteCount))
+      return unsafe (page, page.takeSlot(byteCount))
     }
     let slotsThatFit = size / max(byteCount, 1)
     let sizeClass = min(Int.bitWidth - 1 - slotsThatFit.leadingZeroBitCount, largestSizeClass)
-    return withRoom.withLock { pages in
+    return unsafe withRoom.withLock { pages in
       if pages[sizeClass].isEmpty {
         pages[sizeClass].append(LockedPage(byteCount: size, sizeClass: sizeClass))
       }
       let page = pages[sizeClass][pages[sizeClass].endIndex - 1]
-      let bytes = page.takeSlot(byteCount)
+      let bytes = unsafe page.takeSlot(byteCount)
       if page.isFull { pages[sizeClass].removeLast() }
-      return (page, bytes)
+      return unsafe (page, bytes)
     }
   }
 
@@ -145,7 +146,7 @@ extension LockedPage {
     Self.withRoom.withLock { pages in
       // A page from before new pages were hidden gets no new secrets.
       if isFull, isHidden || !Self.hidesNewPages { pages[sizeClass].append(self) }
-      giveBackSlot(at: slot)
+      unsafe giveBackSlot(at: slot)
       guard isEmpty, pages[sizeClass].count > 1 else { return }
       pages[sizeClass].removeAll { $0 === self }
     }
@@ -163,9 +164,9 @@ extension LockedPage {
   /// Hides new pages from other processes, and returns `false` if the system can't do that.
   static func hideNewPages() -> Bool {
     if hidesNewPages { return true }
-    guard let trial = guardedMemory(size) else { return false }
-    defer { unmapGuarded(trial, size) }
-    guard hide(trial, size) else { return false }
+    guard let trial = unsafe guardedMemory(size) else { return false }
+    defer { unsafe unmapGuarded(trial, size) }
+    guard unsafe hide(trial, size) else { return false }
     withRoom.withLock { pages in
       hidesNew.store(true, ordering: .releasing)
       // Secrets from before keep their pages.
@@ -186,15 +187,17 @@ extension LockedPage {
     guard ftruncate(file, off_t(byteCount)) == 0 else { return false }
     // This fails if the limit on locked memory is reached. In place of the other memory, a failure would leave
     // a hole.
-    let hidden = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
-    guard let hidden, hidden != MAP_FAILED else { return false }
+    guard
+      let hidden = unsafe mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0),
+      unsafe hidden != MAP_FAILED
+    else { return false }
     // The memory is shared with child processes, one of which would overwrite the secrets of this one.
-    if madvise(hidden, byteCount, MADV_DONTFORK) == 0,
-      swift_keyring_move_mapping(hidden, byteCount, address) == 0
+    if unsafe madvise(hidden, byteCount, MADV_DONTFORK) == 0,
+      unsafe swift_keyring_move_mapping(hidden, byteCount, address) == 0
     {
       return true
     }
-    munmap(hidden, byteCount)
+    unsafe munmap(hidden, byteCount)
     return false
     #else
     return false

@@ -26,7 +26,7 @@ extension Secret {
   /// - Parameter type: The type of the value.
   /// - Returns: The value, or `nil` if the secret is something else. Its memory isn't overwritten.
   package func decoded<Value: Decodable>(as type: Value.Type) -> Value? {
-    var data = withUnsafeBytes { Data($0) }
+    var data = unsafe withUnsafeBytes { unsafe Data($0) }
     defer { data.zeroize() }
     return try? JSONDecoder().decode(type, from: data)
   }

@@ -19,7 +19,7 @@ public struct Secret: Sendable {
   /// - Parameter text: The text, which is stored as its UTF-8.
   public init(_ text: String) {
     var text = text
-    bytes = text.withUTF8 { ZeroizedBuffer(copying: UnsafeRawBufferPointer($0)) }
+    bytes = text.withUTF8 { unsafe ZeroizedBuffer(copying: UnsafeRawBufferPointer($0)) }
   }
 
   /// Creates a secret from bytes.
@@ -31,14 +31,16 @@ public struct Secret: Sendable {
   /// - Parameter bytes: The bytes.
   public init(bytes: some Collection<UInt8>) {
     let wiped = ZeroizedBuffer(count: bytes.count)
-    wiped.buffer.copyBytes(from: bytes)
+    unsafe wiped.buffer.copyBytes(from: bytes)
     self.bytes = wiped
   }
 
   /// Creates a secret from bytes in memory.
   ///
   /// - Parameter bytes: The bytes to copy.
-  public init(copying bytes: UnsafeRawBufferPointer) { self.bytes = ZeroizedBuffer(copying: bytes) }
+  public init(copying bytes: UnsafeRawBufferPointer) {
+    self.bytes = unsafe ZeroizedBuffer(copying: bytes)
+  }
 
   /// Creates a secret from bytes that a span borrows, for example those of an array or of `Data`.
   ///
@@ -61,10 +63,11 @@ public struct Secret: Sendable {
     capacity: Int, filledBy fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
   ) throws(Failure) {
     let room = ZeroizedBuffer(count: capacity)
-    let count = try fill(room.buffer)
+    let count = try unsafe fill(room.buffer)
     bytes =
       count == capacity
-      ? room : ZeroizedBuffer(copying: UnsafeRawBufferPointer(rebasing: room.buffer[..<count]))
+      ? room
+      : unsafe ZeroizedBuffer(copying: UnsafeRawBufferPointer(rebasing: room.buffer[..<count]))
   }
 
   /// Returns a secret of random bytes, for example a new encryption key.
@@ -79,14 +82,14 @@ public struct Secret: Sendable {
   /// - Returns: The secret.
   public static func random(bytes count: Int) -> Secret {
     var generator = SystemRandomNumberGenerator()
-    return Secret(capacity: count) { room in
-      for index in room.indices { room[index] = generator.next() }
+    return unsafe Secret(capacity: count) { room in
+      for index in room.indices { unsafe room[index] = generator.next() }
       return count
     }
   }
 
   /// The number of bytes in the secret.
-  public var count: Int { bytes.buffer.count }
+  public var count: Int { unsafe bytes.buffer.count }
 
   /// Calls a closure with a span of the bytes, which the compiler keeps from leaving the closure.
   ///
@@ -117,15 +120,17 @@ public struct Secret: Sendable {
   public func withUnsafeBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try body(UnsafeRawBufferPointer(bytes.buffer))
+    try unsafe body(UnsafeRawBufferPointer(bytes.buffer))
   }
 
   /// Whether the bytes are UTF-8.
   ///
   /// The check reads the bytes in place, where they're overwritten on release.
   package var isUTF8: Bool {
-    withUnsafeBytes {
-      !transcode($0.makeIterator(), from: UTF8.self, to: UTF32.self, stoppingOnError: true) { _ in }
+    unsafe withUnsafeBytes {
+      unsafe !transcode(
+        $0.makeIterator(), from: UTF8.self, to: UTF32.self, stoppingOnError: true
+      ) { _ in }
     }
   }
 
@@ -136,7 +141,7 @@ public struct Secret: Sendable {
   /// ```swift
   /// if let text = secret.text { send(text) }
   /// ```
-  public var text: String? { withUnsafeBytes { String(utf8: $0) } }
+  public var text: String? { unsafe withUnsafeBytes { unsafe String(utf8: $0) } }
 }
 
 extension Secret {
@@ -158,9 +163,9 @@ extension Secret: Equatable {
   /// Compares two secrets in a time that depends on their lengths alone.
   public static func == (lhs: Secret, rhs: Secret) -> Bool {
     guard lhs.count == rhs.count else { return false }
-    return lhs.withUnsafeBytes { left in
-      rhs.withUnsafeBytes { right in
-        left.indices.reduce(0) { $0 | (left[$1] ^ right[$1]) } == 0
+    return unsafe lhs.withUnsafeBytes { left in
+      unsafe rhs.withUnsafeBytes { right in
+        left.indices.reduce(0) { unsafe $0 | (left[$1] ^ right[$1]) } == 0
       }
     }
   }

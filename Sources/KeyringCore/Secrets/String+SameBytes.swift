@@ -12,9 +12,9 @@ extension String {
   /// - Returns: `true` if the bytes are the same.
   package func hasSameBytes(_ other: String) -> Bool {
     // Comparing contiguous bytes takes a tenth of the time of comparing the views.
-    let isSame = utf8.withContiguousStorageIfAvailable { bytes in
-      other.utf8.withContiguousStorageIfAvailable { others in
-        UnsafeRawBufferPointer(bytes).hasSameBytes(UnsafeRawBufferPointer(others))
+    let isSame = unsafe utf8.withContiguousStorageIfAvailable { bytes in
+      unsafe other.utf8.withContiguousStorageIfAvailable { others in
+        unsafe UnsafeRawBufferPointer(bytes).hasSameBytes(UnsafeRawBufferPointer(others))
       }
     }
     return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
@@ -31,6 +31,6 @@ extension UnsafeRawBufferPointer {
   package func hasSameBytes(_ other: UnsafeRawBufferPointer) -> Bool {
     guard count == other.count else { return false }
     guard let left = baseAddress, let right = other.baseAddress else { return true }
-    return memcmp(left, right, count) == 0
+    return unsafe memcmp(left, right, count) == 0
   }
 }

@@ -7,8 +7,8 @@ extension String {
   ///
   /// - Parameter bytes: The bytes.
   package init?(utf8 bytes: UnsafeRawBufferPointer) {
-    self.init(decoding: bytes, as: UTF8.self)
-    let isSame = withUTF8 { UnsafeRawBufferPointer($0).hasSameBytes(bytes) }
+    unsafe self.init(decoding: bytes, as: UTF8.self)
+    let isSame = withUTF8 { unsafe UnsafeRawBufferPointer($0).hasSameBytes(bytes) }
     if !isSame { return nil }
   }
 }

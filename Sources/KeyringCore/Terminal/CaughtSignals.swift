@@ -29,18 +29,18 @@ struct CaughtSignals {
   /// The handler makes only async-signal-safe calls.
   private static let showAndPassOn: Handler = { number, information, context in
     let error = errno
-    terminal?.show()
-    if let handler = unsafeBitCast(handlersBefore[Int(number)], to: Handler?.self) {
-      handler(number, information, context)
+    unsafe terminal?.show()
+    if let handler = unsafe unsafeBitCast(handlersBefore[Int(number)], to: Handler?.self) {
+      unsafe handler(number, information, context)
     } else {
       signal(number, SIG_DFL)
     }
     var action = sigaction()
-    sigaction(number, nil, &action)
-    if address(of: action) == unsafeBitCast(showAndPassOn, to: Int.self) {
+    unsafe sigaction(number, nil, &action)
+    if unsafe address(of: action) == unsafeBitCast(showAndPassOn, to: Int.self) {
       // The program goes on, so the question hides its input again.
       SignalPipe.passOn(SIGCONT)
-    } else if !happensAgain(number, information) {
+    } else if unsafe !happensAgain(number, information) {
       // Swift's own handler gives crashes their default action, and returns.
       raise(number)
     }
@@ -54,14 +54,14 @@ struct CaughtSignals {
     switch number {
     case SIGSEGV, SIGBUS, SIGFPE, SIGILL:
       // The codes of signals that other programs send aren't positive.
-      information.map { $0.pointee.si_code > 0 } == true
+      unsafe information.map { unsafe $0.pointee.si_code > 0 } == true
     default: false
     }
   }
 
   /// Returns the address of a handler, which Swift's modules of the C libraries name differently.
   private static func address(of action: sigaction) -> Int {
-    withUnsafeBytes(of: action) { $0.load(as: Int.self) }
+    unsafe withUnsafeBytes(of: action) { unsafe $0.load(as: Int.self) }
   }
 
   private let before: [(number: Int32, action: sigaction)]
@@ -74,35 +74,35 @@ struct CaughtSignals {
     self.terminal = terminal
     // These arrived too late for the question before.
     while let number = SignalPipe.shared?.next() { raise(number) }
-    Self.terminal = terminal
+    unsafe Self.terminal = terminal
     // Without a pipe, signals end the program as usual.
     let endingQuestion = SignalPipe.shared == nil ? [] : Self.endingQuestion
     var (set, blocked) = (sigset_t(), sigset_t())
-    sigemptyset(&set)
+    unsafe sigemptyset(&set)
     before = (Int32(1)...64).compactMap { number in
       var action = sigaction()
       // The C library keeps some numbers to itself.
-      guard sigaction(number, nil, &action) == 0 else { return nil }
+      guard unsafe sigaction(number, nil, &action) == 0 else { return nil }
       let handler = Self.address(of: action)
       // A signal that the program ignores stays ignored.
-      if handler == unsafeBitCast(SIG_IGN, to: Int.self) { return nil }
+      if unsafe handler == unsafeBitCast(SIG_IGN, to: Int.self) { return nil }
       let endsQuestion = endingQuestion.contains(number)
       let isCrash = Self.crashes.contains(number)
       if !endsQuestion {
         // A handler of the program's own may let the program go on after any other signal.
         guard isCrash || handler == 0 && !Self.harmless.contains(number) else { return nil }
-        Self.handlersBefore[Int(number)] = handler
+        unsafe Self.handlersBefore[Int(number)] = handler
       }
       // A thread of the program may wait for the others, which have to stay blocked for that.
-      if endsQuestion || isCrash { sigaddset(&set, number) }
+      if endsQuestion || isCrash { unsafe sigaddset(&set, number) }
       // The handler comes first.
-      signal(
+      unsafe signal(
         number,
         endsQuestion
           ? SignalPipe.passOn
           : unsafeBitCast(Self.showAndPassOn, to: (@convention(c) (Int32) -> Void).self))
       var own = sigaction()
-      sigaction(number, nil, &own)
+      unsafe sigaction(number, nil, &own)
       if endsQuestion {
         // A signal ends a call to read, because some systems can't poll a terminal.
         own.sa_flags &= ~SA_RESTART
@@ -110,10 +110,10 @@ struct CaughtSignals {
         own.sa_flags = action.sa_flags | SA_SIGINFO | SA_ONSTACK
         own.sa_mask = action.sa_mask
       }
-      sigaction(number, &own, nil)
+      unsafe sigaction(number, &own, nil)
       return (number, action)
     }
-    pthread_sigmask(SIG_UNBLOCK, &set, &blocked)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &set, &blocked)
     self.blocked = blocked
   }
 
@@ -127,7 +127,7 @@ struct CaughtSignals {
     ]
     var ready: Int32
     repeat {
-      ready = poll(&sources, nfds_t(sources.count), end.map(Self.milliseconds) ?? -1)
+      ready = unsafe poll(&sources, nfds_t(sources.count), end.map(Self.milliseconds) ?? -1)
     } while ready < 0 && errno == EINTR
     if ready == 0 { return SignalPipe.noSignal }
     return sources[1].revents == 0 ? nil : SignalPipe.shared?.next()
@@ -144,12 +144,12 @@ struct CaughtSignals {
   func release(raising first: Int32?) {
     for (number, action) in before {
       var action = action
-      sigaction(number, &action, nil)
+      unsafe sigaction(number, &action, nil)
     }
     // A signal to the process, instead of this thread, might arrive only after the next question has begun.
     if let first { raise(first) }
     while let number = SignalPipe.shared?.next() { raise(number) }
     var blocked = blocked
-    pthread_sigmask(SIG_SETMASK, &blocked, nil)
+    unsafe pthread_sigmask(SIG_SETMASK, &blocked, nil)
   }
 }

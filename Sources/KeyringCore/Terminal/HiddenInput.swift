@@ -73,8 +73,8 @@ struct HiddenInput {
     guard terminal.isInForeground else { return .background }
     hideAndAsk()
     // A terminal cuts a longer line off, and keeps its end.
-    return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
-      defer { buffer.zeroize() }
+    return unsafe withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
+      defer { unsafe buffer.zeroize() }
       var count = 0
       while count < buffer.count {
         if let number = signals.wait(until: end) {
@@ -91,15 +91,16 @@ struct HiddenInput {
           count = 0
           continue
         }
-        let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
-        let added = read(terminal.descriptor, rest.baseAddress, rest.count)
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+        let added = unsafe read(terminal.descriptor, rest.baseAddress, rest.count)
         if added < 0, errno == EINTR || errno == EAGAIN { continue }
         guard added > 0 else { return .end }
         count += added
-        if count < buffer.count, buffer[count - 1] == UInt8(ascii: "\n") {
-          return .line(Secret(copying: UnsafeRawBufferPointer(rebasing: buffer[..<(count - 1)])))
+        if count < buffer.count, unsafe buffer[count - 1] == UInt8(ascii: "\n") {
+          return unsafe .line(
+            Secret(copying: UnsafeRawBufferPointer(rebasing: buffer[..<(count - 1)])))
         }
-        if count < buffer.count, buffer[count - 1] == Self.escape {
+        if count < buffer.count, unsafe buffer[count - 1] == Self.escape {
           if isEscapeAlone { return .escape }
           // Another key, such as an arrow, isn't a part of the answer.
           say("\r")
@@ -124,7 +125,7 @@ struct HiddenInput {
     hidden.c_lflag |= tcflag_t(ICANON | ISIG | ECHONL)
     hidden.c_lflag &= ~tcflag_t(ECHO)
     // The key Esc ends a line, too.
-    withUnsafeMutableBytes(of: &hidden.c_cc) { $0[Int(VEOL)] = Self.escape }
+    unsafe withUnsafeMutableBytes(of: &hidden.c_cc) { unsafe $0[Int(VEOL)] = Self.escape }
     return hidden
   }
 
@@ -134,13 +135,15 @@ struct HiddenInput {
   private var isEscapeAlone: Bool {
     var atOnce = hidden
     atOnce.c_lflag &= ~tcflag_t(ICANON)
-    tcsetattr(terminal.descriptor, TCSANOW, &atOnce)
+    unsafe tcsetattr(terminal.descriptor, TCSANOW, &atOnce)
     var source = pollfd(fd: terminal.descriptor, events: Int16(POLLIN), revents: 0)
-    return poll(&source, 1, 50) == 0
+    return unsafe poll(&source, 1, 50) == 0
   }
 
   private func say(_ text: String) {
-    _ = Array(text.utf8).withUnsafeBytes { write(terminal.descriptor, $0.baseAddress, $0.count) }
+    _ = unsafe Array(text.utf8).withUnsafeBytes {
+      unsafe write(terminal.descriptor, $0.baseAddress, $0.count)
+    }
   }
 
   static var inBackground: SecureStorageError {

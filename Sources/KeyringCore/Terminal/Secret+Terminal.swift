@@ -49,7 +49,7 @@ extension Secret {
           Terminal.stopInBackground(of: terminal)
         }
         guard terminal >= 0, Terminal.isInForeground(of: terminal),
-          tcgetattr(terminal, &shown) == 0
+          unsafe tcgetattr(terminal, &shown) == 0
         else {
           throw noTerminal
         }

@@ -15,7 +15,7 @@ struct SignalPipe: Sendable {
   /// The pipe of the process, or `nil` if the process has too many open files.
   static let shared: SignalPipe? = {
     var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { return nil }
+    guard unsafe pipe(&ends) == 0 else { return nil }
     for end in ends {
       // Neither call can fail for a new descriptor.
       _ = fcntl(end, F_SETFD, FD_CLOEXEC)
@@ -32,13 +32,13 @@ struct SignalPipe: Sendable {
     let error = errno
     var byte = UInt8(truncatingIfNeeded: number)
     // If the pipe is full, enough signals are waiting.
-    write(SignalPipe.writing.load(ordering: .acquiring), &byte, 1)
+    unsafe write(SignalPipe.writing.load(ordering: .acquiring), &byte, 1)
     errno = error
   }
 
   /// Returns the number of the next signal, if any.
   func next() -> Int32? {
     var number: UInt8 = 0
-    return read(reading, &number, 1) == 1 ? Int32(number) : nil
+    return unsafe read(reading, &number, 1) == 1 ? Int32(number) : nil
   }
 }

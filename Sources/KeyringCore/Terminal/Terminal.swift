@@ -8,7 +8,7 @@ struct Terminal {
   let shown: termios
 
   /// Opens the terminal that controls the process, or returns -1 for a process that has none.
-  static func openControlling() -> Int32 { open("/dev/tty", O_RDWR | O_CLOEXEC) }
+  static func openControlling() -> Int32 { unsafe open("/dev/tty", O_RDWR | O_CLOEXEC) }
 
   /// Shows what is typed, unless it belongs to another program, such as the shell.
   func show() { if isInForeground { set(shown) } }
@@ -25,16 +25,16 @@ struct Terminal {
   /// thread, and this one would go on until that thread has stopped the program.
   static func stopInBackground(of terminal: Int32) {
     var (signals, others) = (sigset_t(), sigset_t())
-    sigemptyset(&signals)
-    sigaddset(&signals, SIGTTOU)
-    pthread_sigmask(SIG_UNBLOCK, &signals, &others)
+    unsafe sigemptyset(&signals)
+    unsafe sigaddset(&signals, SIGTTOU)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &signals, &others)
     while tcdrain(terminal) != 0, errno == EINTR {}
-    pthread_sigmask(SIG_SETMASK, &others, nil)
+    unsafe pthread_sigmask(SIG_SETMASK, &others, nil)
   }
 
   func set(_ state: termios) {
     var state = state
     // After any other failure, the terminal is gone or belongs to another program, and can't be read.
-    while tcsetattr(descriptor, TCSAFLUSH, &state) != 0, errno == EINTR {}
+    while unsafe tcsetattr(descriptor, TCSAFLUSH, &state) != 0, errno == EINTR {}
   }
 }

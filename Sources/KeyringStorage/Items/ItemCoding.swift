@@ -208,7 +208,7 @@ extension ItemCoding where Value: Codable {
     ItemCoding(
       details: .secret,
       encode: { $1.secret = ($0 as? Bytes).map { Secret(bytes: $0) } },
-      decode: { secret, _ in secret.withUnsafeBytes { Bytes($0) as? Value } },
+      decode: { secret, _ in unsafe secret.withUnsafeBytes { unsafe Bytes($0) as? Value } },
       parse: { value, item in
         item.secret =
           if case .bytes(let bytes) = value { bytes } else {

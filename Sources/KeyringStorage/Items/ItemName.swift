@@ -33,7 +33,7 @@ final class ItemName: Sendable {
       parts.reduce(kind.rawValue.utf8.count) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         + (1 + 2 * parts.count) * MemoryLayout<UInt64>.size)
     func append(_ text: String) {
-      withUnsafeBytes(of: UInt64(text.utf8.count).littleEndian) { bytes += $0 }
+      unsafe withUnsafeBytes(of: UInt64(text.utf8.count).littleEndian) { unsafe bytes += $0 }
       bytes += text.utf8
     }
     append(kind.rawValue)
@@ -45,7 +45,7 @@ final class ItemName: Sendable {
     self.bytes = bytes
     // An array would combine its bytes one by one.
     var hasher = Hasher()
-    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+    unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     hash = hasher.finalize()
   }
 
@@ -54,6 +54,8 @@ final class ItemName: Sendable {
   @_effects(readonly)
   @usableFromInline
   func hasSameBytes(_ other: ItemName) -> Bool {
-    bytes.withUnsafeBytes { left in other.bytes.withUnsafeBytes { left.hasSameBytes($0) } }
+    unsafe bytes.withUnsafeBytes { left in
+      unsafe other.bytes.withUnsafeBytes { unsafe left.hasSameBytes($0) }
+    }
   }
 }

@@ -200,8 +200,8 @@ public final class ObserverList: Sendable {
   ///
   /// It then waits for no other thread that does. That one may be waiting for this one.
   private static var isDelivering: Bool {
-    get { pthread_getspecific(key) != nil }
-    set { pthread_setspecific(key, newValue ? UnsafeRawPointer(bitPattern: 1) : nil) }
+    get { unsafe pthread_getspecific(key) != nil }
+    set { unsafe pthread_setspecific(key, newValue ? UnsafeRawPointer(bitPattern: 1) : nil) }
   }
 
   /// The key under which each thread keeps whether it's reporting events.
@@ -209,7 +209,7 @@ public final class ObserverList: Sendable {
   /// A task that an observer starts doesn't belong to the report.
   private static let key = {
     var key = pthread_key_t()
-    precondition(pthread_key_create(&key, nil) == 0, "too many keys for values of threads")
+    precondition(unsafe pthread_key_create(&key, nil) == 0, "too many keys for values of threads")
     return key
   }()
 

@@ -152,7 +152,7 @@ struct TurnTrial: ContractTrial {
     do {
       try Self.waiting {
         try await token.update { _ in
-          withUnsafeCurrentTask { $0?.cancel() }
+          unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
           throw CancellationError()
         }
       }

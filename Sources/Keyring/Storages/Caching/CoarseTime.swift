@@ -13,7 +13,7 @@ struct CoarseTime: InstantProtocol {
 
   static var now: CoarseTime {
     var time = timespec()
-    clock_gettime(Platform.coarseClock, &time)
+    unsafe clock_gettime(Platform.coarseClock, &time)
     return CoarseTime(sinceStart: .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec))
   }
 

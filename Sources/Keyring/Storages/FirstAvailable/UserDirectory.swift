@@ -42,6 +42,6 @@ enum UserDirectory {
   private func home(_ variable: (String) -> String?) -> String? {
     guard let home = variable("HOME"), home.hasPrefix("/"), home != "/" else { return nil }
     var status = stat()
-    return stat(home, &status) == 0 && status.st_uid == geteuid() ? home : nil
+    return unsafe stat(home, &status) == 0 && status.st_uid == geteuid() ? home : nil
   }
 }

@@ -50,10 +50,10 @@ extension SecureItem {
 extension Secret {
   /// The bytes without the line break that editors and `echo` add at the end of a text.
   fileprivate var withoutLineEnd: Secret {
-    withUnsafeBytes { bytes in
-      guard bytes.last == UInt8(ascii: "\n") else { return self }
-      let rest = bytes.dropLast()
-      return self[0..<(rest.last == UInt8(ascii: "\r") ? rest.count - 1 : rest.count)]
+    unsafe withUnsafeBytes { bytes in
+      guard unsafe bytes.last == UInt8(ascii: "\n") else { return self }
+      let rest = unsafe bytes.dropLast()
+      return unsafe self[0..<(rest.last == UInt8(ascii: "\r") ? rest.count - 1 : rest.count)]
     }
   }
 }
