@@ -136,7 +136,9 @@ let package = Package(
     // Tests start several of it at once, and kill it.
     .executableTarget(
       name: "KeyringWorker",
-      dependencies: ["Keyring", "KeyringEtcd", "KeyringFile", "KeyringStorage"],
+      dependencies: [
+        "Keyring", "KeyringEtcd", "KeyringFile", "KeyringRuntime", "KeyringStorage", "StorageModel",
+      ],
       path: "Tests/Fixtures/KeyringWorker"),
     .target(
       name: "TestPrograms", dependencies: ["KeyringStorage", "KeyringRuntime"],
@@ -146,7 +148,7 @@ let package = Package(
       name: "AppLibSecret", path: "Tests/Fixtures/AppLibSecret", pkgConfig: "libsecret-1",
       providers: [.apt(["libsecret-1-dev", "libglib2.0-dev"])]),
     .target(
-      name: "StorageModel", dependencies: ["Keyring", "KeyringStorage"],
+      name: "StorageModel", dependencies: ["Keyring", "KeyringStorage", "KeyringRuntime"],
       path: "Tests/Fixtures/StorageModel"),
     .testTarget(
       name: "KeyringCoreTests", dependencies: ["KeyringCore", "TestPrograms", cKeyringLinux]),

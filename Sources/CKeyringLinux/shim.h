@@ -33,6 +33,8 @@ static inline long swift_keyring_keyctl(
   return syscall(SYS_keyctl, operation, first, second, third, fourth);
 }
 
+static inline int swift_keyring_is_main_thread(void) { return syscall(SYS_gettid) == getpid(); }
+
 static inline int swift_keyring_pipe(int ends[2]) { return (int)syscall(SYS_pipe2, ends, O_CLOEXEC); }
 
 static inline int swift_keyring_rename_unless_there(const char *path, const char *new_path) {

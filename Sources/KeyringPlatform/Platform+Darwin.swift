@@ -60,6 +60,16 @@ extension Platform {
   /// The value of a variable before pthread_create(3) sets it.
   package static var newThread: pthread_t? { nil }
 
+  package static var isMainThread: Bool { pthread_main_np() != 0 }
+
+  /// Whether this thread serves the windows of the program, outside of a task.
+  ///
+  /// The tasks of an asynchronous `main` run in this loop, too.
+  package static var servesWindows: Bool {
+    isMainThread && CFRunLoopCopyCurrentMode(CFRunLoopGetMain()) != nil
+      && unsafe withUnsafeCurrentTask { unsafe $0 == nil }
+  }
+
   /// Gives the current thread a name of at most 15 bytes.
   package static func nameThread(_ name: String) { unsafe pthread_setname_np(name) }
 }

@@ -77,6 +77,21 @@ extension Platform {
   package static var newThread: pthread_t? { nil }
   #endif
 
+  package static var isMainThread: Bool { swift_keyring_is_main_thread() != 0 }
+
+  /// Whether this thread serves the windows of the program: whether it runs the default main context of GLib.
+  ///
+  /// A program that has windows has loaded GLib. This package needs it only for the keyring.
+  package static var servesWindows: Bool {
+    guard let library = unsafe dlopen("libglib-2.0.so.0", RTLD_NOW | RTLD_NOLOAD) else {
+      return false
+    }
+    defer { unsafe dlclose(library) }
+    typealias IsOwner = @convention(c) (OpaquePointer?) -> Int32
+    guard let isOwner = unsafe dlsym(library, "g_main_context_is_owner") else { return false }
+    return unsafe unsafeBitCast(isOwner, to: IsOwner.self)(nil) != 0
+  }
+
   /// Gives the current thread a name of at most 15 bytes.
   package static func nameThread(_ name: String) { unsafe swift_keyring_name_this_thread(name) }
 }

@@ -2,11 +2,11 @@
 
 public import KeyringCore
 
-/// A failed assignment to a secure property.
+/// A failed assignment to a secure property, or a plain use that blocked the main loop.
 ///
 /// ```swift
 /// SecureStorageDefaults.failureHandler = { failure in
-///   print("\(failure.property) wasn't stored: \(failure.error.message)")
+///   print("\(failure.property): \(failure.error.message)")
 /// }
 /// ```
 public struct SecurePropertyFailure: Error, Sendable, CustomStringConvertible {

@@ -69,7 +69,8 @@ public enum SecureStorageDefaults {
 
   /// The closure to call for every failed assignment to a property, on the thread of the assignment.
   ///
-  /// With `nil`, each failure is a line on standard error.
+  /// It also gets one `.mainLoopBlocked` for each property whose plain use blocked the main loop for more than a second,
+  /// whether the use failed or not. With `nil`, each call is a line on standard error.
   ///
   /// ```swift
   /// SecureStorageDefaults.failureHandler = { failure in

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringRuntime
 public import KeyringStorage
 
 /// A value in secure storage, with the operations that throw: ``Password``, ``Credentials``, ``InternetPassword``,
@@ -43,6 +44,8 @@ extension StoredValue: SecureProperty {
   /// ```
   public var value: Value? {
     get {
+      let waits = MainLoop.waitCount
+      defer { if MainLoop.waitCount != waits { reportWait(during: .read) } }
       do throws(SecureStorageError) {
         return try read()
       } catch {
@@ -51,6 +54,8 @@ extension StoredValue: SecureProperty {
       }
     }
     nonmutating set {
+      let waits = MainLoop.waitCount
+      defer { if MainLoop.waitCount != waits { reportWait(during: .save) } }
       do throws(SecureStorageError) {
         try write(newValue)
       } catch {

@@ -77,6 +77,10 @@ extension SecureStorageError {
     public static let turnLost = Code(rawValue: "turnLost")
     /// The storage can't report changes of its items.
     public static let notObservable = Code(rawValue: "notObservable")
+    /// A plain read or assignment blocked the main loop for more than a second.
+    ///
+    /// No operation throws it. Only `SecureStorageDefaults.failureHandler` gets it, also for a use that has succeeded.
+    public static let mainLoopBlocked = Code(rawValue: "mainLoopBlocked")
     /// Any other error.
     ///
     /// The underlying error, if there is one, describes it.
@@ -193,6 +197,10 @@ extension SecureStorageError.Code {
     (
       .notObservable, "The storage can't report changes.",
       "Read the value when you need it, or use an ObservableStorage."
+    ),
+    (
+      .mainLoopBlocked, "It blocked the main loop.",
+      "Use await there, as in try await settings.$token.read(), or read once before the loop begins."
     ),
     (
       .readOnly, "The storage is read-only.",

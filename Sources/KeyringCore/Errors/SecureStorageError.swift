@@ -224,7 +224,7 @@ public struct SecureStorageError: Error, Sendable, Equatable {
 extension SecureStorageError: CustomStringConvertible, LocalizedError {
   /// All information about the error in one line, without any secret.
   public var description: String {
-    "\(backendName): \(operation) failed (\(code)). \(text)"
+    "\(backendName): \(operation) \(code == .mainLoopBlocked ? "took long" : "failed") (\(code)). \(text)"
   }
 
   /// The message of the error, what to do about it, and the underlying error.

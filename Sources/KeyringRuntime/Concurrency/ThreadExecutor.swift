@@ -22,6 +22,8 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
   package private(set) var events: (any EventSource)?
   /// Whether the executor runs a single synchronous operation.
   package private(set) var isSynchronous = false
+  /// The time for which the thread has waited, except for the user, in microseconds.
+  private var waited: Int64 = 0
   private let state = Mutex(State())
   private var start: (@Sendable (ThreadExecutor) -> Shortage?)?
   private let isStarted = Mutex(false)
@@ -105,10 +107,13 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
     }
     for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
     guard jobs.isEmpty else { return }
+    let start = Self.now
     events?.wait(until: next)
+    let end = Self.now
+    waited += end - start
     let late = state.withLock { state in
       state.isWaiting = false
-      return state.timers.takeLate(Self.now)
+      return state.timers.takeLate(end)
     }
     for waiter in late { waiter.end(.timedOut) }
   }
@@ -176,6 +181,21 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
     }
     pthread_setspecific(Self.key, outer.map { Unmanaged.passUnretained($0).toOpaque() })
     events?.leave()
+    MainLoop.count(waitOf: waited)
+  }
+
+  /// Runs code that waits for the user, for whom an operation may take any time.
+  ///
+  /// - Parameter body: The code.
+  /// - Returns: The result of the code.
+  /// - Throws: The error of the code.
+  package nonisolated(nonsending) static func waitingForUser<Result, Failure: Error>(
+    _ body: nonisolated(nonsending) () async throws(Failure) -> Result
+  ) async throws(Failure) -> Result {
+    let executor = ofCurrentTask
+    let waited = executor?.waited
+    defer { if let executor, let waited { executor.waited = waited } }
+    return try await body()
   }
 
   /// Makes the thread of a synchronous operation wait for other events until the operation ends.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
+internal import KeyringRuntime
 
 extension Operation {
   /// Returns the object that a method has created, at once or after the user's answer to its prompt.
@@ -96,7 +97,7 @@ extension Operation {
       deadline.add(pause)
       whenAsking(false)
     }
-    return try await body()
+    return try await ThreadExecutor.waitingForUser(body)
   }
 }
 #endif

@@ -107,12 +107,14 @@ struct SecretPortal {
     var arguments: [String: Variant] = ["handle_token": .string(handle)]
     arguments["token"] = token.map { .string($0) }
     let message = MethodCall.retrieveSecret(from: portal, arguments)
-    let response = try await connection.arguments(
-      of: .response(token: handle, to: connection.uniqueName, from: portal),
-      until: Deadline(after: options.longestOperation)
-    ) { () async throws(DBusError) in
-      _ = try await pipe.send(message, over: connection, until: deadline)
-      return true
+    let response = try await ThreadExecutor.waitingForUser { () async throws(DBusError) in
+      try await connection.arguments(
+        of: .response(token: handle, to: connection.uniqueName, from: portal),
+        until: Deadline(after: options.longestOperation)
+      ) { () async throws(DBusError) in
+        _ = try await pipe.send(message, over: connection, until: deadline)
+        return true
+      }
     }
     guard let response, response.isOfType("(ua{sv})") else { return .failed(2) }
     switch response.child(0).number {

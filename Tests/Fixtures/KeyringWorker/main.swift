@@ -28,6 +28,7 @@ import KeyringStorage
 //   KeyringWorker change SERVICE COUNT
 //   KeyringWorker serve SERVICE
 //   KeyringWorker remember
+//   KeyringWorker wait-in tool|loop
 //   KeyringWorker starve USE nothing|read|all descriptors|threads COUNT
 //   KeyringWorker ask [handled]
 //   KeyringWorker ask-until FILE PIPE
@@ -59,6 +60,7 @@ func work(_ arguments: [String]) throws {
     }
   case ("remember", 1):
     tell(SelectionMemory.program("worker").path ?? "nowhere")
+  case ("wait-in", 2): useWaitingProperty(in: arguments[1])
   case ("begin", 4):
     try FirstStart(storage: storage(named: arguments[1]), service: arguments[2], name: arguments[3])
       .run()
