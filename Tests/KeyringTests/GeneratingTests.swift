@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Keyring
 import KeyringStorage
 import KeyringTesting
@@ -112,10 +113,17 @@ import Testing
 
   @Test(.timeLimit(.minutes(1))) func `a task that is cancelled stops trying`() async throws {
     let (attempts, continuation) = AsyncStream.makeStream(of: Void.self)
-    let vanishing = VanishingStorage(refusals: .max) { continuation.yield() }
+    // Without it, the attempts would be over before the cancellation.
+    let isCancelled = DispatchSemaphore(value: 0)
+    let vanishing = VanishingStorage(refusals: .max) {
+      continuation.yield()
+      isCancelled.wait()
+      isCancelled.signal()
+    }
     let task = Task { [key] in try await vanishing[key].readOrStore { "ours" } }
     for await _ in attempts { break }
     task.cancel()
+    isCancelled.signal()
     await expectError(.canceled) { try await task.value }
   }
 
