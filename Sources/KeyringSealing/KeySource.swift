@@ -56,6 +56,10 @@ public struct KeySource: Sendable {
   package let createsKey: Bool
   /// The place that keeps the derived keys, or `nil`.
   package var holder: KeyHolder?
+  /// Returns what protects the key, which is unknown for a source without a proof.
+  ///
+  /// A key in a storage has the protection of that storage.
+  package var protection: @Sendable () -> StorageProtection = { .unknown }
   private let read: Reading
 
   /// Creates a source from a closure.
@@ -96,6 +100,15 @@ public struct KeySource: Sendable {
     self.name = name ?? kind.noun
     (self.kind, self.cost, self.storage, self.read) = (kind, cost, storage, read)
     self.createsKey = createsKey
+  }
+
+  /// Returns the source, saying what protects its key.
+  package func protected(
+    by protection: @escaping @autoclosure @Sendable () -> StorageProtection
+  ) -> KeySource {
+    var source = self
+    source.protection = protection
+    return source
   }
 
   /// `true` for a source in which two processes may create different keys at once, of which one is lost.

@@ -66,6 +66,11 @@ public struct StorageDiagnosis: Sendable, Equatable, CustomStringConvertible {
   /// It's `.noStorage` for a storage that has no items and can't store any, and `.readOnly` for one that can
   /// only be read.
   public package(set) var failure: SecureStorageError?
+  /// The protection of a secret that the program stores now, as far as the storage can prove it.
+  ///
+  /// It's ``StorageProtection/unknown`` unless the storage sets it, and always for one that only reads. The default
+  /// diagnosis sets ``StorageProtection/memory`` for a storage that is `.temporary`.
+  public var protection = StorageProtection.unknown
 
   /// Creates a diagnosis without findings.
   ///
@@ -114,7 +119,7 @@ public struct StorageDiagnosis: Sendable, Equatable, CustomStringConvertible {
 
   /// Adds the findings about another storage that this one may use.
   ///
-  /// A failure of the other storage isn't a ``failure`` of this one.
+  /// A failure of the other storage isn't a ``failure`` of this one, and its ``protection`` isn't taken over.
   ///
   /// - Parameter other: The diagnosis of the other storage.
   public mutating func add(_ other: StorageDiagnosis) { findings += other.findings }

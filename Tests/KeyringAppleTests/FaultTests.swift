@@ -59,6 +59,12 @@ struct FaultTests {
     #expect(try storage.password(for: key) == "s3cret")
   }
 
+  @Test(arguments: TestKeychain.allCases)
+  func `no more is known of a keychain than that it's one`(keychain: TestKeychain) {
+    #expect(keychain.storage(on: device).diagnose().protection == .keyring)
+    #expect(AppleKeychainStorage().diagnose().protection == .unknown, "there is no keychain here")
+  }
+
   private var credential: ItemKey { .credentials(service: "service", label: "label") }
 
   @Test func `a locked device is locked, in lists too`() throws {

@@ -102,6 +102,8 @@ import Testing
       wrong?.message == "The namespace \(namespace.name) was encrypted with another key file.")
     await expect(.wrongKey) { try await other.createNamespace() }
     #expect(try await other.diagnose(writing: false).failure?.code == .wrongKey)
+    #expect(try await other.diagnose(writing: false).protection == .unknown)
+    #expect(try await laterProcess().diagnose(writing: false).protection == .keyFile)
     let absent = laterProcess(key: .keyFile(at: cluster.path("absent-key")))
     await expect(.keyNotFound) { try await absent.createNamespace() }
     #expect(!FileManager.default.fileExists(atPath: cluster.path("absent-key")))

@@ -203,6 +203,44 @@ import Testing
     #expect(failures(storage) == (.locked, nil, 0))
   }
 
+  @Test func `a file is protected like its key`() throws {
+    let path = directory.path("key")
+    let keyring = InMemoryStorage()
+    let sources: [(KeySource, StorageProtection)] = [
+      (.keyFile(at: path), .keyFile),
+      (.passphrase(cost: .cheap) { _ in Secret("asked") }, .password),
+      (.passphrase(cost: .cheap) { _ in Secret("asked") }.held(for: .seconds(1)), .password),
+      (.storage(keyring, key: .second), .memory),
+      // These may be in the program itself.
+      (.passphrase(Secret("known")), .unknown), (.key(.randomKey()), .unknown),
+      (.command(["cat", path]), .unknown),
+    ]
+    for (number, (source, protection)) in sources.enumerated() {
+      let storage = directory.storage("\(number)", key: source)
+      #expect(storage.diagnose().protection == protection, "\(source), before the first save")
+      try storage.setPassword("s3cret", for: .first)
+      #expect(storage.diagnose().protection == protection, "\(source)")
+      let later = directory.storage("\(number)", key: source)
+      #expect(later.diagnose().protection == protection, "\(source), in a later process")
+    }
+    #expect(KeySource.typedPassphrase().protection() == .password)
+    let wrong = directory.storage("0", key: .passphrase(cost: .cheap) { _ in Secret("asked") })
+    #expect(wrong.diagnose().protection == .unknown, "nothing can be stored with that key")
+    try keyring.lock()
+    #expect(directory.storage("3", key: sources[3].0).diagnose().protection == .unknown)
+  }
+
+  /// systemd decrypts it, and doesn't say with what.
+  @Test func `a credential of the service says nothing of its protection`() async {
+    await #expect(processExitsWith: .success) {
+      let directory = TemporaryDirectory()
+      try directory.write([UInt8](repeating: 7, count: 32), "key")
+      setenv("CREDENTIALS_DIRECTORY", directory.path, 1)
+      let diagnosis = directory.storage(key: .systemdCredential("key")).diagnose()
+      #expect(diagnosis.failure == nil && diagnosis.protection == .unknown)
+    }
+  }
+
   /// A locked keyring that can be unlocked is no failure.
   @Test func `a diagnosis does not unlock the storage of the key`() throws {
     let keyring = InMemoryStorage()

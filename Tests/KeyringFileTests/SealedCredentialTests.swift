@@ -68,6 +68,39 @@ struct SealedCredentialTests {
     }
   }
 
+  @Test(.withSoftwareTPM) func `only a key that a TPM decrypts is one of the hardware`() async {
+    await #expect(processExitsWith: .success) {
+      let directory = TemporaryDirectory()
+      let tpm = try SoftwareTPM(stateIn: directory.path("tpm"))
+      for (name, value) in tpm.environment { setenv(name, value, 1) }
+      setenv("SYSTEMD_CREDENTIAL_SECRET", directory.path("host"), 1)
+      for (place, protection) in [
+        (KeySource.SystemdCredentialKey.tpm, StorageProtection.hardware), (.host, .keyFile),
+        // systemd-creds doesn't choose a TPM in software, which firmware knows nothing of.
+        (.automatic, .keyFile),
+      ] {
+        let key = KeySource.systemdCredential(
+          at: directory.path("key of \(place)"), encryptedWith: place)
+        let storage = directory.storage("secrets of \(place)", key: key)
+        let before = place == .automatic ? .unknown : protection
+        #expect(storage.diagnose().protection == before)
+        try storage.setPassword("s3cret", for: .first)
+        #expect(storage.diagnose().protection == protection)
+      }
+      try tpm.end()
+    }
+  }
+
+  @Test func `a credential without a key, or of an unknown kind, isn't protected by hardware`()
+    throws
+  {
+    let key = KeySource.systemdCredential(at: directory.path("key"), encryptedWith: .tpm)
+    for text in ["BYRp2vb1QySABUnaD46i+yAAAAAB", "", "DHzAexF2RZGcSwvqCLwg+"] {
+      try directory.write(Array(text.utf8), "key")
+      #expect(key.protection() == .unknown)
+    }
+  }
+
   @Test func `a machine without a TPM makes no key`() throws {
     let key = KeySource.systemdCredential(
       at: directory.path("key"), named: "example", encryptedWith: .tpm, for: .system)

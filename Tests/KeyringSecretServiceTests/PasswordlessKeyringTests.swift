@@ -88,14 +88,21 @@ import Testing
       let keyring = try GnomeKeyring(on: bus, hasPassword: false)
       let storage = bus.storage()
       #expect(storage.diagnose().findings.allSatisfy { $0.subject != "collection's file" })
+      #expect(storage.diagnose().protection == .keyring)
+      try storage.lock()
+      #expect(storage.diagnose().protection == .keyring, "it opens without a question")
+      _ = try PasswordCollection(label: "Other", on: bus)
       setenv("XDG_DATA_HOME", keyring.home, 1)
+      #expect(
+        bus.storage(in: .named("Other")).diagnose().protection == .keyring,
+        "its password may be in the default collection")
       for writing in [false, true] {
         let diagnosis = storage.diagnose(writing: writing)
         let finding = try #require(
           diagnosis.findings.first { $0.subject == "collection's file" })
         #expect(finding.state == .notice)
         #expect(finding.text.contains("\(keyring.home)/keyrings/login.keyring isn't encrypted"))
-        #expect(diagnosis.failure == nil)
+        #expect(diagnosis.failure == nil && diagnosis.protection == .keyFile)
       }
     }
   }

@@ -14,8 +14,10 @@ public struct DoctorReport: Sendable {
     self.diagnosis = diagnosis
   }
 
-  /// A line for each finding, with a suggestion if there is one.
+  /// A line for each finding, with a suggestion if there is one, and a line for the protection.
   public var lines: [String] {
+    var diagnosis = diagnosis
+    diagnosis.add("protection", "\(diagnosis.protection)")
     let findings = diagnosis.findings
     let width = findings.map(\.subject.count).max() ?? 0
     return findings.map { finding in
@@ -52,11 +54,13 @@ public struct DoctorReport: Sendable {
 
     let storage: String
     let failure: String?
+    let protection: String
     let findings: [Finding]
 
     init(_ diagnosis: StorageDiagnosis) {
       storage = diagnosis.storage
       failure = diagnosis.failure?.code.rawValue
+      protection = "\(diagnosis.protection)"
       findings = diagnosis.findings.map {
         Finding(
           storage: $0.storage, subject: $0.subject, state: $0.state.rawValue, text: $0.text,

@@ -8,6 +8,7 @@ import Testing
 @Suite struct DoctorReportTests {
   private func diagnosis(_ code: SecureStorageError.Code?) -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: "Storage")
+    diagnosis.protection = .keyring
     diagnosis.add("bus", "unix:path=/run/bus")
     diagnosis.add("encryption", "None.", recoverySuggestion: "Take another.")
     if let code {
@@ -20,7 +21,7 @@ import Testing
     #expect(
       DoctorReport(diagnosis(.locked)).lines.map { $0.prefix(36) } == [
         "ok       bus         unix:path=/run/", "notice   encryption  None. Take anot",
-        "failure  x           The keyring is ",
+        "failure  x           The keyring is ", "ok       protection  keyring",
       ])
   }
 
@@ -39,6 +40,7 @@ import Testing
     let content = try JSONSerialization.jsonObject(with: Data(text.utf8))
     let object = try #require(content as? [String: Any])
     #expect(object["failure"] as? String == "locked" && object["storage"] as? String == "Storage")
+    #expect(object["protection"] as? String == "keyring")
     let findings = try #require(object["findings"] as? [[String: String]])
     #expect(findings.map { $0["state"] } == ["ok", "notice", "failure"])
     #expect(

@@ -64,6 +64,7 @@ import Testing
   @Test func `the doctor checks the file and the key`() throws {
     let doctor = try Program.tool(["doctor", "--write"] + storage)
     #expect(doctor.status == 0 && doctor.output.contains("writing"), "\(doctor)")
+    #expect(doctor.output.hasSuffix("protection  keyFile\n"), "\(doctor)")
   }
 
   @Test(

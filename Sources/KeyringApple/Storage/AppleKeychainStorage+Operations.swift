@@ -65,6 +65,13 @@ extension AppleKeychainStorage {
     return items.map { $0.selecting(query.details) }
   }
 
+  /// Finds out whether the keychain can be read, and if you ask for it, written.
+  ///
+  /// Its protection is `.keyring`: a program isn't told what protects the keychain.
+  public func diagnose(writing: Bool) -> StorageDiagnosis {
+    diagnosisByUse(writing: writing, protection: .keyring)
+  }
+
   /// Removes the items that match a query.
   ///
   /// A query without a key removes items of all access groups that the program may use. An item

@@ -71,6 +71,11 @@ extension Fleet {
           subject, "namespace \(settings.namespace), opened with a \(keys.source)",
           recoverySuggestion: known.primary.older.isEmpty
             ? nil : "A change of the data key wasn't finished. Call rotateDataKey() again.")
+        diagnosis.protection = keys.source.protection()
+        if let storage = keys.source.storage {
+          diagnosis.protection = try await storage.diagnoseWithoutBlocking(writing: false)
+            .protection
+        }
         subject = "items"
         try await addItems(operation, to: &diagnosis)
       }

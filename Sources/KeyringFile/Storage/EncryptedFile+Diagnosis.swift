@@ -54,21 +54,25 @@ extension EncryptedFile {
     _ diagnosis: inout StorageDiagnosis, _ subject: String, _ header: FileHeader?
   ) throws(SecureStorageError) {
     let source = keys.source
-    if let other = source.storage?.diagnose() {
+    let other = source.storage?.diagnose()
+    if let other {
       diagnosis.add(other)
       if let failure = other.failure {
         // The items are in this file even if its key is unavailable, so the storage must not be
         // reported as unavailable.
-        guard header != nil, other.isUnavailable else { throw failure }
+        guard header != nil, other.canBeSkipped else { throw failure }
         throw SecureStorageError(
           .keyNotFound, "The key for \(place.path) isn't available. \(failure.message)",
           recoverySuggestion: failure.recoverySuggestion, underlying: failure.underlying)
       }
     }
     do throws(SecureStorageError) {
-      if header == nil { return try diagnoseNewKey(&diagnosis, subject, source) }
-      _ = try content(.diagnose, .inspection)
-      diagnosis.add(subject, "a \(source), which opens the file")
+      if header == nil {
+        try diagnoseNewKey(&diagnosis, subject, source)
+      } else {
+        _ = try content(.diagnose, .inspection)
+        diagnosis.add(subject, "a \(source), which opens the file")
+      }
     } catch {
       guard error.code == .locked else { throw error }
       diagnosis.add(
@@ -77,6 +81,7 @@ extension EncryptedFile {
           ? "a \(source), which is locked; a diagnosis doesn't unlock it"
           : "a \(source); a diagnosis doesn't ask for it")
     }
+    diagnosis.protection = other?.protection ?? source.protection()
   }
 
   /// Checks the key of a file that hasn't been created yet.

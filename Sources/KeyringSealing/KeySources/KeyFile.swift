@@ -26,7 +26,7 @@ extension KeySource {
   public static func keyFile(at path: String) -> KeySource {
     KeySource(.keyFile, createsKey: true) { (request) async throws(SecureStorageError) in
       try KeyFile(path: path, request: request).key()
-    }
+    }.protected(by: .keyFile)
   }
 }
 

@@ -34,6 +34,8 @@ extension KeySource {
   /// For a request with the purpose `.creation`, ask twice, as ``KeyRequest`` shows. A mistyped new passphrase would
   /// lock everything.
   ///
+  /// A diagnosis of the storage tells that a password protects it. So ask the user.
+  ///
   /// - Parameter ask: The closure that returns the passphrase or throws an error, such as `.userCanceled`.
   /// - Returns: The source.
   public static func passphrase(asking ask: @escaping Reading) -> KeySource {
@@ -72,14 +74,14 @@ extension KeySource {
           argument: error.code == .invalidArgument ? "passphrase" : nil)
       }
       throw request.error(.invalidArgument, "The two passphrases differ.", argument: "passphrase")
-    }
+    }.protected(by: .password)
   }
 
   package static func passphrase(cost: ScryptCost, asking ask: @escaping Reading) -> KeySource {
     KeySource(.passphrase, cost: cost) { (request) async throws(SecureStorageError) in
       try request.refuseInspection(of: "passphrase")
       return try await ask(request)
-    }
+    }.protected(by: .password)
   }
 }
 #endif

@@ -2,6 +2,7 @@
 
 #if Sealing && os(Linux)
 internal import KeyringPlatform
+internal import KeyringRuntime
 internal import KeyringStorage
 
 extension KeySource {
@@ -61,7 +62,7 @@ extension KeySource {
     KeySource(.systemdCredential, createsKey: true) { (request) async throws(SecureStorageError) in
       try await SealedCredential(path: path, name: name, place: key, scope: scope, request: request)
         .key()
-    }
+    }.protected(by: SealedCredential.protection(ofFileAt: path, encryptedWith: key))
   }
 }
 
@@ -97,6 +98,39 @@ private struct SealedCredential {
     }
     return try await run("decrypt", [], on: file.key())
   }
+
+  /// Returns what protects the key in a file, or in the file that the first encryption creates.
+  static func protection(
+    ofFileAt path: String, encryptedWith place: KeySource.SystemdCredentialKey
+  ) -> StorageProtection {
+    if access(path, F_OK) == 0 {
+      let text = try? OpenFile.reading(path)?.secret(atMost: KeyFile.largest).text
+      return text.flatMap { text in
+        starts.first { $0.texts.contains(where: text.hasPrefix) }?.protection
+      } ?? .unknown
+    }
+    return switch place {
+    case .automatic: .unknown
+    // systemd-creds creates the file with this key, or not at all.
+    case .tpm: .hardware
+    case .host: .keyFile
+    }
+  }
+
+  /// The first digits of an encrypted file, which say what decrypts it.
+  ///
+  /// These are of systemd 252 to 257: of the host, and of a TPM with and without the host. A file that is encrypted with
+  /// nothing (`null`) has others.
+  private static let starts: [(protection: StorageProtection, texts: [String])] = [
+    (.keyFile, ["Whxqht+dQJax1aZeCGLxm", "VbntHThZTUOoMZ0uuzMqx"]),
+    (
+      .hardware,
+      [
+        "DHzAexF2RZGcSwvqCLwg/", "+vfrk0HjQSyhpDb5Wik2L", "k6iUCUh0RJCQyvL8k8q1U",
+        "r0lQqEkTTrGnOEYwT/MMB", "70rBNnmpSA6n22iJf58WX", "rbxMo++2QgG6iBtvLkCV6",
+      ]
+    ),
+  ]
 
   private func run(
     _ verb: String, _ options: [String], on input: Secret

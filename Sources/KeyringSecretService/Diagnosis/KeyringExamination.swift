@@ -67,6 +67,9 @@ struct KeyringExamination {
     let name = ((label.map { "\"\($0)\" at " } ?? "") + path.text).excerpt
     let wasLocked = isLocked
     if wasLocked { isLocked = try await !opensWithoutPrompt(path) }
+    if diagnosis.protection == .unknown {
+      diagnosis.protection = protection(of: path, needsPrompt: isLocked)
+    }
     if !isLocked {
       diagnosis.add("collection", "\(name), unlocked" + (wasLocked ? " without a question" : ""))
     } else if !mayAsk {
@@ -84,6 +87,14 @@ struct KeyringExamination {
           recoverySuggestion: Provider.withoutPrompter))
     }
     return isLocked ? "Unlock the collection, and try again." : nil
+  }
+
+  /// Returns what protects a collection whose file says nothing.
+  private func protection(of path: ObjectPath, needsPrompt: Bool) -> StorageProtection {
+    if call.options.collection == .session || path.lastElement == "session" { return .memory }
+    // The password of any other collection can be in this one, which may have none.
+    let isLogin = call.provider.keepsCollectionsInFiles && path.lastElement == "login"
+    return isLogin && needsPrompt ? .password : .keyring
   }
 
   /// Unlocks a collection that needs no prompt, and returns `false` for another one.
@@ -104,9 +115,10 @@ struct KeyringExamination {
   func addCollectionFiles(to diagnosis: inout StorageDiagnosis) async throws(SecureStorageError) {
     guard call.provider.keepsCollectionsInFiles else { return }
     let hidden = HiddenCollections(call)
-    if let path = try await call.namedCollection(),
-      let text = await hidden.files(of: path).first(where: { $0.content == .text })
-    {
+    let path = try await call.namedCollection()
+    let own = if let path { await hidden.files(of: path) } else { [CollectionFile]() }
+    if let text = own.first(where: { $0.content == .text }) {
+      diagnosis.protection = .keyFile
       diagnosis.add(
         "collection's file",
         """
@@ -114,6 +126,11 @@ struct KeyringExamination {
         other programs, and a line break in a secret of theirs can destroy it.
         """,
         recoverySuggestion: "Give the collection a password in your keyring manager.")
+    } else if own.contains(where: { $0.content == .encrypted }) {
+      // The password of a collection can be in the login's.
+      let login = ObjectPath("/org/freedesktop/secrets/collection/login")
+      let files = path == login ? own : await hidden.files(of: login)
+      if files.contains(where: { $0.content == .encrypted }) { diagnosis.protection = .password }
     }
     let files = try await hidden.unlistedFiles()
     let needed = try await hidden.fileWithItems(among: files)

@@ -3,6 +3,7 @@
 #if SecretService && Sealing && os(Linux)
 internal import KeyringRuntime
 public import KeyringSealing
+internal import KeyringStorage
 
 extension KeySource {
   /// Creates a source from the [Secret
@@ -31,7 +32,7 @@ extension KeySource {
   ) -> KeySource {
     KeySource(named: "key of the Secret portal") { (request) async throws(SecureStorageError) in
       try await SecretPortal(request: request, tokenFile: tokenFile, options: options).key()
-    }
+    }.protected(by: .keyring)
   }
 }
 #endif

@@ -48,7 +48,9 @@ extension SecureStorage {
   public func diagnose(writing: Bool) -> StorageDiagnosis { diagnosisByUse(writing: writing) }
 
   /// Finds out whether the storage can be read, and if you ask for it, written.
-  func diagnosisByUse(writing: Bool) -> StorageDiagnosis {
+  package func diagnosisByUse(
+    writing: Bool, protection: StorageProtection? = nil
+  ) -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: backendName)
     do throws(SecureStorageError) {
       var query = ItemQuery.key(.probe())
@@ -58,6 +60,7 @@ extension SecureStorage {
         throw error(.locked, during: .diagnose)
       }
       diagnosis.add("reading", "works")
+      diagnosis.protection = protection ?? (durability == .temporary ? .memory : .unknown)
     } catch {
       diagnosis.add("reading", error)
     }

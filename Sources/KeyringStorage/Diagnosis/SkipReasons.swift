@@ -16,10 +16,18 @@ extension StorageDiagnosis {
   private static let hindrances: Set<SecureStorageError.Code> = [.locked, .userCanceled, .readOnly]
 
   /// Whether the storage is available, perhaps after an unlock, or for reading.
-  package var isThere: Bool { failure.map { Self.hindrances.contains($0.code) } ?? true }
+  ///
+  /// A locked keyring is available, because it has the program's secrets.
+  ///
+  /// ```swift
+  /// offersToRemember = try await storage.diagnose().isAvailable
+  /// ```
+  ///
+  /// To choose between storages, use `FirstAvailableStorage`, which asks this and remembers its choice.
+  public var isAvailable: Bool { failure.map { Self.hindrances.contains($0.code) } ?? true }
 
   /// Whether it's certain that the storage has none of the program's secrets, and can't have any.
-  package var isUnavailable: Bool {
+  package var canBeSkipped: Bool {
     failure.map { Set.skipReasons.contains($0.code) && !$0.mayHaveItems } ?? false
   }
 }

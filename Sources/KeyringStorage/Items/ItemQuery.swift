@@ -163,6 +163,21 @@ public struct ItemQuery: Sendable, Equatable {
     ItemQuery(kind: kind, attributes: [AttributeName.service: service], details: details)
   }
 
+  /// Returns a query for all passwords of a server.
+  ///
+  /// ```swift
+  /// let items = try storage.items(matching: .server("mail.example.org", details: .metadata))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - server: The name of the server.
+  ///   - details: The parts of each item to fetch.
+  /// - Returns: The query, which selects items of the kind `.internetPassword`.
+  public static func server(_ server: String, details: Details = []) -> ItemQuery {
+    ItemQuery(
+      kind: .internetPassword, attributes: [AttributeName.server: server], details: details)
+  }
+
   /// Whether the query names no key, no attribute, and no label.
   ///
   /// Such a query could select items that you don't expect. A removal refuses it.

@@ -81,6 +81,9 @@ import Testing
     diagnosis.expect(
       DiagnosisOnABusTests.outside + ["provider: ok", "encryption: ok", "collection: ok"] + writing,
       nil)
+    // Only gnome-keyring's files tell whether there is a password.
+    #expect(
+      diagnosis.protection == (Provider.current == .gnomeKeyring ? .password : .keyring))
     let text = diagnosis.description
     #expect(text.contains(Provider.current.program))
     // gnome-keyring tells its version only to who runs its program.
@@ -131,6 +134,40 @@ import Testing
     // The bus itself answers in this time.
     bus.storage(serviceTimeout: .seconds(1)).diagnose()
       .expect(Self.outside + ["provider: failure"], .timedOut)
+  }
+
+  @Test func `a password of gnome-keyring is known by its file, or by its question`() async {
+    await #expect(processExitsWith: .success) {
+      let bus = try PrivateBus()
+      let keyring = try GnomeKeyring(on: bus)
+      let storage = bus.storage(.never)
+      let other = try PasswordCollection(label: "Other", on: bus)
+      defer { _ = other }
+      func protection(
+        in collection: SecretServiceStorage.Collection = .default
+      ) -> StorageProtection { bus.storage(.never, in: collection).diagnose().protection }
+      #expect(protection() == .keyring, "its file is out of sight, and it asks nothing")
+      #expect(protection(in: .session) == .memory)
+      #expect(protection(in: .named("missing")) == .unknown)
+      for collection in [storage, bus.storage(.never, in: .named("Other"))] {
+        try collection.lock()
+      }
+      #expect(protection() == .password)
+      // Its password may be in a collection that has none.
+      #expect(protection(in: .named("Other")) == .keyring)
+      setenv("XDG_DATA_HOME", keyring.home, 1)
+      #expect(protection() == .password)
+      #expect(protection(in: .named("Other")) == .password)
+      #expect(protection(in: .session) == .memory)
+    }
+  }
+
+  @Test func `nothing is known of the passwords of another provider`() throws {
+    let bus = try PrivateBus()
+    let service = try FakeService(on: bus)
+    #expect(bus.storage().diagnose().protection == .keyring)
+    try service.lock()
+    #expect(bus.storage(.never).diagnose().protection == .keyring)
   }
 
   @Test func `a diagnosis shows no prompt but knows if a program could show one`() throws {

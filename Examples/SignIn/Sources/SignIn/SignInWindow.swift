@@ -130,7 +130,7 @@ actor SignInWindow {
         ? "A token is stored" : isLocked ? "Hidden while the keyring is locked" : "No token")
   }
 
-  /// Shows the error of the last action, or else the reason why the keyring can't be used.
+  /// Shows the error of the last action, or else the reason why the keyring can't be used, and all findings about it.
   private func showFailure() {
     var failure = model.failure
     if failure == nil, case .unavailable(let error) = model.keyring { failure = error }
@@ -138,6 +138,8 @@ actor SignInWindow {
     guard let failure else { return }
     widget("failureMessage").setLabel(failure.message)
     widget("failureSuggestion").setLabel(failure.recoverySuggestion ?? "")
+    widget("diagnosis").isVisible = model.diagnosis != nil
+    widget("diagnosis").setLabel(model.diagnosis.map { "\($0)" } ?? "")
   }
 
   private func showButtons() {

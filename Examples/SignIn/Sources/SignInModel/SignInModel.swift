@@ -19,6 +19,8 @@ public final class SignInModel {
   public var account: Credential? { keyring == .unlocked ? settings.account : nil }
   /// The stored token, or `nil` if there is none or if the keyring is locked.
   public var token: String? { keyring == .unlocked ? settings.token : nil }
+  /// The findings about a keyring that can't be used, or `nil` for one that can.
+  public private(set) var diagnosis: StorageDiagnosis?
   /// The error of the last action, or `nil` if it succeeded.
   public private(set) var failure: SecureStorageError?
   /// Whether an action is waiting for the keyring, or for the user to answer the keyring's prompt.
@@ -99,8 +101,12 @@ public final class SignInModel {
       needsRefresh = false
       do throws(SecureStorageError) {
         try await read()
+        diagnosis = nil
       } catch {
+        // The same error has the same causes.
+        if keyring == .unavailable(error) { continue }
         keyring = .unavailable(error)
+        diagnosis = try? await settings.$account.storage.diagnose()
       }
     }
     isRefreshing = false

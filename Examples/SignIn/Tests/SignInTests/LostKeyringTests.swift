@@ -18,6 +18,8 @@ struct LostKeyringTests {
     try person.see(
       "The keyring can’t be used.", "No program on the session bus provides a keyring.",
       "Install gnome-keyring, which starts when it's needed, or start KWallet or KeePassXC.")
+    // The findings, of which each is one line
+    try person.see("ok: SecretServiceStorage, session bus: unix:")
     try person.click("Close")
     #expect(try person.app.finish().status == 0)
   }

@@ -88,7 +88,10 @@ import Testing
         Issue.record("the keyring is \(model.keyring)")
         return
       }
-      #expect(error.code == .connectionLost)
+      #expect(error.code == .connectionLost && model.diagnosis?.failure?.code == .connectionLost)
+      storage.reset()
+      await model.refresh()
+      #expect(model.keyring == .unlocked && model.diagnosis == nil)
     }
   }
 }

@@ -9,7 +9,7 @@ extension FirstAvailableStorage {
   /// The selection itself is left to the first operation.
   ///
   /// - Parameter writing: Whether to store, read and remove an item in the selected storage.
-  /// - Returns: The findings of all storages, and the failure of the selected one.
+  /// - Returns: The findings of all storages, and the failure and the protection of the selected one.
   /// - Throws: `.canceled` for a cancelled task.
   public func diagnoseWithoutBlocking(
     writing: Bool
@@ -36,6 +36,7 @@ extension FirstAvailableStorage {
       }
       add(selection, to: &diagnosis)
       diagnosis.failure = examined[selection.index].failure
+      diagnosis.protection = examined[selection.index].protection
       let isRemembered = made.isRemembered || selection.remembered != nil
       addRememberedSelection(selection, isRemembered: isRemembered, to: &diagnosis)
     } catch {
@@ -51,7 +52,7 @@ extension FirstAvailableStorage {
     before index: Int, of examined: [StorageDiagnosis]
   ) -> [StorageDiagnosis] {
     zip(storages, examined).prefix(index)
-      .filter { !($0.0 is any ReadOnlyStorage) && $0.1.isThere }.map(\.1)
+      .filter { !($0.0 is any ReadOnlyStorage) && $0.1.isAvailable }.map(\.1)
   }
 
   private func add(_ selection: Selection, to diagnosis: inout StorageDiagnosis) {

@@ -134,13 +134,13 @@ extension FirstAvailableStorage {
       if isBefore, remembered?.isForGood == true { continue }
       let diagnosis = try await diagnose(index)
       if isBefore {
-        if diagnosis.isThere { appeared.append(diagnosis) } else { skipped.append(diagnosis) }
-      } else if diagnosis.isThere {
+        if diagnosis.isAvailable { appeared.append(diagnosis) } else { skipped.append(diagnosis) }
+      } else if diagnosis.isAvailable {
         return Selection(
           storage: storages[index], index: index, skipped: skipped, appeared: appeared,
           remembered: remembered?.name, name: names[index],
           isForGood: remembered?.isForGood ?? false)
-      } else if diagnosis.isUnavailable {
+      } else if diagnosis.canBeSkipped {
         if index == bound { throw missing(diagnosis, operation) }
         skipped.append(diagnosis)
       } else {

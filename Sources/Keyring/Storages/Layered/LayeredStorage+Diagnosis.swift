@@ -3,7 +3,7 @@
 public import KeyringStorage
 
 extension LayeredStorage {
-  /// Finds out whether each of the layers works here.
+  /// Finds out whether each of the layers works here, and what protects the written one.
   public func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis {
@@ -14,6 +14,7 @@ extension LayeredStorage {
     }
     for layer in examined { diagnosis.add(layer) }
     diagnosis.failure = failure(of: examined)
+    if let writingIndex { diagnosis.protection = examined[writingIndex].protection }
     let order = layers.map { layer in
       layer.storage.backendName + (layer.isWriting ? " (written)" : "")
     }
@@ -28,7 +29,7 @@ extension LayeredStorage {
       let mayFail = !layer.isWriting && [.readOnly, .noStorage].contains(diagnosis.failure?.code)
       return mayFail ? nil : diagnosis.failure
     }
-    guard examined.contains(where: { !$0.isUnavailable }) else {
+    guard examined.contains(where: { !$0.canBeSkipped }) else {
       return hindrances.first ?? examined.first?.failure ?? error(.noStorage, during: .save)
     }
     guard let hindrance = hindrances.first else {
