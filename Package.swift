@@ -47,6 +47,9 @@ let package = Package(
       name: "Configuration",
       description: "The product KeyringConfiguration: values for apple/swift-configuration."
     ),
+    .trait(
+      name: "Logging",
+      description: "What the storages do, in the program's log (needs swift-log)."),
     .default(enabledTraits: ["SecretService"]),
   ],
   dependencies: [
@@ -57,6 +60,8 @@ let package = Package(
     .package(
       url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: []),
     .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
+    // It has a logger of the current task.
+    .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio.git", from: "2.100.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
   ],
@@ -65,8 +70,12 @@ let package = Package(
     // The C library and Foundation have other names on other platforms.
     .target(name: "KeyringPlatform", dependencies: [cKeyringLinux]),
     .target(name: "KeyringCore", dependencies: ["KeyringPlatform"]),
-    // What storages run on: threads, tasks and files. Nothing in it is public.
-    .target(name: "KeyringRuntime", dependencies: ["KeyringCore", "KeyringPlatform"]),
+    // What storages run on: threads, tasks and files. Nothing in it is for other packages.
+    .target(
+      name: "KeyringRuntime",
+      dependencies: [
+        "KeyringCore", "KeyringPlatform", product("Logging", of: "swift-log", for: "Logging"),
+      ]),
     .target(
       name: "KeyringStorage", dependencies: ["KeyringCore", "KeyringPlatform", "KeyringRuntime"]),
     // It loads libsecret when the keyring is first used, and needs nothing to be built.
@@ -177,6 +186,8 @@ let package = Package(
         "KeyringTesting", "KeyringWorker", "StorageModel", "TestPrograms", cKeyringLinux,
         product("Crypto", of: "swift-crypto", for: "EncryptedFile"),
         product("_CryptoExtras", of: "swift-crypto", for: "EncryptedFile"),
+        product("InMemoryLogging", of: "swift-log", for: "Logging"),
+        product("Logging", of: "swift-log", for: "Logging"),
       ]),
     .testTarget(
       name: "KeyringSecretServiceTests",
@@ -186,6 +197,8 @@ let package = Package(
         "SecureSettings", "StorageModel", "TestPrograms",
         .target(
           name: "AppLibSecret", condition: .when(platforms: [.linux], traits: ["SecretService"])),
+        product("InMemoryLogging", of: "swift-log", for: "Logging"),
+        product("Logging", of: "swift-log", for: "Logging"),
       ]),
     .testTarget(
       name: "KeyringEtcdTests",

@@ -55,6 +55,9 @@ extension EtcdFailure.Cause {
     }
   }
 
+  /// The name of the cause, without the texts of others.
+  var name: String { String("\(self)".prefix { $0 != "(" }) }
+
   /// A number that is higher the more the failure says about the cluster.
   ///
   /// An answer says more than a lost connection. The last attempt has often too little time.

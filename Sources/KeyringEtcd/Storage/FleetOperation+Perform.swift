@@ -11,6 +11,7 @@ extension FleetOperation {
     _ name: SecureStorageError.Operation, on fleet: Fleet,
     _ body: (FleetOperation) async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
+    let start = KeyringEvent.Start()
     do throws(SecureStorageError) {
       if ForkedProcess.hasLostThreads {
         throw fleet.settings.error(
@@ -34,10 +35,14 @@ extension FleetOperation {
       if ![.initialize, .diagnose].contains(name), fleet.keys.current == nil {
         _ = try await operation.readKeys()
       }
-      return try await body(operation)
+      let result = try await body(operation)
+      KeyringEvent.log(
+        .operationSucceeded(name, backend: FleetSettings.backendName, since: start))
+      return result
     } catch {
       var error = error
       error.operation = name
+      KeyringEvent.log(.operationFailed(error, since: start))
       throw error
     }
   }

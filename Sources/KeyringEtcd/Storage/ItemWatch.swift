@@ -105,10 +105,17 @@ final class ItemWatch: Sendable {
   }
 
   func report(isConnected: Bool) {
-    reporting.withLock { _ in
+    let isChange = reporting.withLock { _ in
       let wasConnected = state.withLock { exchange(&$0.isConnected, with: isConnected) }
       if wasConnected != isConnected { observers.collect(isConnected ? .resumed : .interrupted) }
+      return wasConnected != isConnected
     }
+    KeyringEvent.log(
+      !isChange
+        ? nil
+        : isConnected
+          ? .observationResumed(backend: FleetSettings.backendName)
+          : .observationInterrupted(backend: FleetSettings.backendName))
     observers.deliver()
   }
 

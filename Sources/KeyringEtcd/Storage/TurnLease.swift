@@ -98,6 +98,7 @@ final class TurnLease: Sendable {
       state.isLost = true
       return Array(exchange(&state.turns, with: [:]).values)
     }
+    KeyringEvent.log(.leaseLost)
     for handler in handlers { handler() }
   }
 

@@ -325,7 +325,22 @@ final class EncryptedFile: Sendable {
     // The locks of the file are released by now.
     defer { observers.list.deliver() }
     #endif
-    return try Swift.Result(catching: body).mapError { $0.during(operation) }.get()
+    let start = KeyringEvent.Start()
+    let outcome = Swift.Result(catching: body).mapError { $0.during(operation) }
+    KeyringEvent.log(event(of: operation, outcome, since: start))
+    return try outcome.get()
+  }
+
+  private func event<Result>(
+    of operation: SecureStorageError.Operation,
+    _ outcome: Swift.Result<Result, SecureStorageError>, since start: KeyringEvent.Start
+  ) -> KeyringEvent? {
+    switch outcome {
+    case .success: .operationSucceeded(operation, backend: "EncryptedFileStorage", since: start)
+    // An operation that has to ask the user begins again.
+    case .failure(let error) where StorageQuestion.isNeeded(for: error): nil
+    case .failure(let error): .operationFailed(error, since: start)
+    }
   }
 }
 #endif

@@ -126,7 +126,7 @@ extension BlockingPool {
         let call = PendingCall<Result>(continuation)
         // A call that waits for a thread ends as soon as it's cancelled.
         signal.onCancelOnce { call.resume(.failure(canceled)) }
-        (pool ?? .shared).run { call.run(body, signal) }
+        (pool ?? .shared).run(KeyringEvent.inheritingLogger { call.run(body, signal) })
       }
     } onCancel: {
       signal.cancel()

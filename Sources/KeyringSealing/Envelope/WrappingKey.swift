@@ -4,6 +4,7 @@
 internal import Crypto
 internal import _CryptoExtras
 internal import KeyringPlatform
+internal import KeyringRuntime
 package import KeyringStorage
 
 /// A key that encrypts other keys, derived from the key or the passphrase of a source.
@@ -46,6 +47,7 @@ package struct WrappingKey: Sendable {
       return
     }
     isHeld = false
+    KeyringEvent.log(.keyRequested(from: source.kind.noun, backend: request.backendName))
     let secret = try await source.secret(for: request)
     endsWithLineFeed =
       parameters.cost == nil && secret.count > 32

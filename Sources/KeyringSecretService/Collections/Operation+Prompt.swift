@@ -2,6 +2,7 @@
 
 #if SecretService && os(Linux)
 internal import KeyringRuntime
+internal import KeyringStorage
 
 extension Operation {
   /// Returns the object that a method has created, at once or after the user's answer to its prompt.
@@ -92,6 +93,7 @@ extension Operation {
     _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
     whenAsking(true)
+    KeyringEvent.log(.userAwaited(operation, backend: storage.backendName))
     let pause = Deadline.Pause()
     defer {
       deadline.add(pause)

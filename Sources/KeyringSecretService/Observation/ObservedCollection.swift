@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
+internal import KeyringRuntime
 internal import KeyringStorage
 
 /// A collection under observation, with the state that was last reported.
@@ -130,6 +131,7 @@ final class ObservedCollection {
     (needsReading, missesChanges) = (true, true)
     if isInterrupted { return }
     isInterrupted = true
+    KeyringEvent.log(.observationInterrupted(backend: "SecretServiceStorage"))
     report(.interrupted)
   }
 
@@ -258,6 +260,7 @@ final class ObservedCollection {
       known.doubt { $1.isRecent }
     } else if isInterrupted {
       isInterrupted = false
+      KeyringEvent.log(.observationResumed(backend: "SecretServiceStorage"))
       report(.resumed)
     }
     return true

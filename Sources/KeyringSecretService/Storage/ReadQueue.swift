@@ -253,7 +253,7 @@ private final class Batch: Sendable {
   }
 
   func run(_ body: @escaping @Sendable () async -> Void) {
-    let task = CallLoop.start(body)
+    let task = CallLoop.start(KeyringEvent.inheritingLogger(body))
     let wasLeft = state.withLock { state in
       state.task = task
       return state.readers == 0

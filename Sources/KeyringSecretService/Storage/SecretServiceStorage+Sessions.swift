@@ -43,11 +43,18 @@ extension SecretServiceStorage {
     _ operation: SecureStorageError.Operation, lockedOn key: ItemKey?, _ mayRepeatWrites: Bool,
     _ questions: () -> [MethodCall], _ body: (Operation) async throws(SecureStorageError) -> Void
   ) async throws(SecureStorageError) {
+    let start = KeyringEvent.Start()
     let failure = { error($0, during: operation) }
-    try await CallLoop.run(orThrow: failure) { () async throws(SecureStorageError) in
-      if let key { try await waitToSave(key, for: operation) }
-      defer { if let key { Self.saves.leave(key) } }
-      try await performInSession(operation, mayRepeatWrites, questions, body)
+    do throws(SecureStorageError) {
+      try await CallLoop.run(orThrow: failure) { () async throws(SecureStorageError) in
+        if let key { try await waitToSave(key, for: operation) }
+        defer { if let key { Self.saves.leave(key) } }
+        try await performInSession(operation, mayRepeatWrites, questions, body)
+      }
+      KeyringEvent.log(.operationSucceeded(operation, backend: backendName, since: start))
+    } catch {
+      KeyringEvent.log(.operationFailed(error, since: start))
+      throw error
     }
   }
 
@@ -95,6 +102,7 @@ extension SecretServiceStorage {
         guard mayRepeatWrites || !call.hasWritten, lostSessions <= 1,
           unusableSessions <= Self.mostUnusableSessions
         else { throw error }
+        KeyringEvent.log(.operationRepeated(after: error))
         if call.wasUnderWay, !call.sessionIsUnusable { loss = error }
         deadline = call.deadline
       }

@@ -91,6 +91,9 @@ final class SessionCache: Sendable {
         buses[bus].silence = nil
       }
       opening.settle(nil)
+      KeyringEvent.log(
+        .sessionOpened(
+          provider: opened.session.provider.keyringName, isEncrypted: opened.session.isEncrypted))
       return (opened.session, opened.answers, true)
     } catch {
       buses.withLock { $0[$0.place(of: address)].opening = nil }

@@ -26,6 +26,9 @@ package final class StorageQuestion: Sendable {
     throw SecureStorageError(isNeeded, operation: .read, backendName: "StorageQuestion")
   }
 
+  /// Returns `true` for the error of an operation that begins again.
+  package static func isNeeded(for error: SecureStorageError) -> Bool { error.code == isNeeded }
+
   func run<Result: Sendable>(
     isAsking: Bool, orThrow canceled: SecureStorageError,
     _ body: @escaping @Sendable () throws(SecureStorageError) -> Result

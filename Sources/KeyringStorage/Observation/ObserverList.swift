@@ -243,7 +243,7 @@ public final class ObserverList: Sendable {
 
 extension StorageEvent {
   /// The key of the only item that the event concerns, or `nil` for an event that may concern any.
-  fileprivate var key: ItemKey? {
+  package var key: ItemKey? {
     switch self {
     case .changed(let change): change.key
     case .mayHaveChanged(let key), .changing(let key), .settled(let key): key

@@ -41,7 +41,11 @@ extension ItemTurn {
         _ = isolation
         await call.run()
       }
-      whenLost { task.cancel() }
+      whenLost(
+        KeyringEvent.inheritingLogger {
+          KeyringEvent.log(.turnLost)
+          task.cancel()
+        })
       await withTaskCancellationHandler {
         await task.value
       } onCancel: {

@@ -24,8 +24,10 @@ extension SecureStorage {
   ) async throws -> (value: Value?, isChanged: Bool) {
     try refuseNestedTurn()
     if Task.isCancelled { throw error(.canceled, during: .takeTurn) }
+    let start = KeyringEvent.Start()
     let turn = try await takeTurnWithoutBlocking(
       for: key, details: details.union(coding.details), timeout: timeout)
+    KeyringEvent.log(.turnTaken(backend: backendName, since: start))
     do {
       let outcome = try await update(key, as: coding, in: turn, unless: isDone, body)
       await turn.end()
@@ -62,6 +64,7 @@ extension SecureStorage {
         return (try coding.value(of: new, from: backendName), true)
       }
       if old != nil, current == nil { return (nil, false) }
+      KeyringEvent.log(.updateRepeated(backend: backendName))
       old = current
     }
     throw outpaced
@@ -83,6 +86,7 @@ extension SecureStorage {
           return .success((false, try await turn.item()))
         } catch {
           guard error.code.mayPass, ThreadExecutor.now < end else { return .failure(error) }
+          KeyringEvent.log(.operationRepeated(after: error))
         }
         _ = await Waiter.wait(until: .now(plus: pause)) { _ in }
         pause = min(pause * 2, .seconds(1))
@@ -197,13 +201,17 @@ extension SecureStorage {
     for key: ItemKey, details: ItemQuery.Details
   ) async throws(SecureStorageError) -> (any ItemTurn)? {
     if CurrentTurn.isTaken { return nil }
+    let start = KeyringEvent.Start()
     do throws(SecureStorageError) {
-      return try await takeTurnWithoutBlocking(for: key, details: details, timeout: nil)
+      let turn = try await takeTurnWithoutBlocking(for: key, details: details, timeout: nil)
+      KeyringEvent.log(.turnTaken(backend: backendName, since: start))
+      return turn
     } catch {
       // A storage that is silent itself fails in a read.
       guard error.operation == .takeTurn, [.timedOut, .accessDenied].contains(error.code) else {
         throw error
       }
+      KeyringEvent.log(.turnRefused(error, since: start))
       return nil
     }
   }

@@ -70,7 +70,10 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   public func item(
     for key: ItemKey, details: ItemQuery.Details
   ) throws(SecureStorageError) -> SecureItem? {
-    if !isCanceled, let known = cache.find(key, details) { return known }
+    if !isCanceled, let known = cache.find(key, details) {
+      KeyringEvent.log(.cacheHit(backend: backendName))
+      return known
+    }
     return try items(for: [key], details: details)[key]
   }
 
@@ -78,7 +81,10 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   ///
   /// An item that was read before comes from the cache, any other from the wrapped storage.
   public func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
-    if !isCanceled, let known = cache.findSecret(key) { return known }
+    if !isCanceled, let known = cache.findSecret(key) {
+      KeyringEvent.log(.cacheHit(backend: backendName))
+      return known
+    }
     guard let item = try item(for: key, details: .secret) else { return nil }
     return try ItemCoding.secret.value(of: item, from: backendName)
   }
@@ -91,7 +97,11 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
     for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     try checkCancellation(.read)
-    if let known = cache.findTogether(keys, details) { return known }
+    if let known = cache.findTogether(keys, details) {
+      KeyringEvent.log(.cacheHit(backend: backendName))
+      return known
+    }
+    KeyringEvent.log(.cacheMiss(backend: backendName))
     try await cache.observe(base, for: .read)
     let wanted = cache.detailsToFetch(keys, details)
     let found = try await cache.fetch(

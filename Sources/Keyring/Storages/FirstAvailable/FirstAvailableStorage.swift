@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringRuntime
 public import KeyringStorage
 internal import Synchronization
 
@@ -22,6 +23,9 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
       var isTold = false
       /// The number of times a selection was forgotten, which a selection in progress compares.
       var generation = 0
+      #if Logging
+      var isLogged = false
+      #endif
 
       mutating func forget() { self = State(generation: generation + 1) }
     }
@@ -33,6 +37,22 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     func forget() {
       state.withLock { $0.forget() }
       observers.report(.interrupted)
+    }
+
+    /// Returns the event of the current selection, or `nil` if it was logged.
+    func event(of selection: Selection) -> KeyringEvent? {
+      #if Logging
+      let (wasLogged, generation) = state.withLock { state in
+        (exchange(&state.isLogged, with: true), state.generation)
+      }
+      let text = selection.description
+      if wasLogged { return nil }
+      if generation > 0 { return .selectionChanged(text) }
+      let isFallback = selection.remembered == nil && !selection.skipped.isEmpty
+      return isFallback ? .fallbackTaken(text) : .storageSelected(text)
+      #else
+      nil
+      #endif
     }
   }
 
