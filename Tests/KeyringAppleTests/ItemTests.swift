@@ -255,6 +255,9 @@ struct ItemTests {
         #expect(item?.secret == Secret("") && item?.label == "label")
         #expect(item?.attributes == ["a": "1", "b": "2", "comment": "c"])
         try storage.setPassword("", for: key)
+        try storage.save(
+          SecureItem(key: key, secret: Secret(""), attributes: ["b": "3"]), mode: mode)
+        #expect(try storage.item(for: key)?.attributes?["b"] == "3")
         try storage.setPassword("new", for: key)
         #expect(try storage.password(for: key) == "new")
       }

@@ -77,7 +77,7 @@ extension KeychainOperation {
     throw busy()
   }
 
-  /// Gives an item of the file an empty secret if the update was refused or has left the old one.
+  /// Gives an item of the file an empty secret if the update has left the old one.
   ///
   /// It's added again, so an end of the program in between loses an item whose secret was to go. Nobody knows yet
   /// whether a Mac needs this: `Scripts/first-mac` tells.

@@ -61,9 +61,13 @@ struct KeychainOperation {
     _ query: KeychainDictionary, _ changes: KeychainDictionary
   ) throws(SecureStorageError) -> Bool {
     let query = inKeychain(query)
-    let status = try call { calls.update(query, changes) }
-    // What was refused is looked at afterwards.
-    if isEmptying(changes), status == KeychainStatus.param { return true }
+    var status = try call { calls.update(query, changes) }
+    if isEmptying(changes), status == KeychainStatus.param {
+      // The rest takes place, and the secret is looked at afterwards.
+      var rest = changes
+      rest[.data] = nil
+      status = rest.isEmpty ? KeychainStatus.success : try call { calls.update(query, rest) }
+    }
     return try isFound(status, by: "SecItemUpdate", query.merging(changes) { $1 })
   }
 
