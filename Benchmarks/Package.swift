@@ -8,15 +8,17 @@ let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
   traits: [
+    // The gate leaves out both, whose dependencies take longer to compile than everything else.
+    .trait(name: "Files", description: "The operations on files, which are encrypted or imported."),
     .trait(name: "Fleet", description: "The product fleet-contender."),
-    // The gate leaves out the fleet, whose dependencies take longer to compile than everything else.
-    .default(enabledTraits: ["Fleet"]),
+    .default(enabledTraits: ["Files", "Fleet"]),
   ],
   dependencies: [
     .package(
       name: "swift-keyring", path: "..",
       traits: [
-        .defaults, "EncryptedFile", .trait(name: "Etcd", condition: .when(traits: ["Fleet"])),
+        .defaults, .trait(name: "EncryptedFile", condition: .when(traits: ["Files"])),
+        .trait(name: "Etcd", condition: .when(traits: ["Fleet"])),
       ]),
     .package(path: "../KeyringTool"),
   ],
@@ -27,9 +29,11 @@ let package = Package(
       dependencies: [
         "Contending",
         .product(name: "Keyring", package: "swift-keyring"),
-        .product(name: "KeyringFile", package: "swift-keyring"),
+        .product(
+          name: "KeyringFile", package: "swift-keyring", condition: .when(traits: ["Files"])),
         .product(name: "KeyringStorage", package: "swift-keyring"),
-        .product(name: "KeyringToolCommands", package: "KeyringTool"),
+        .product(
+          name: "KeyringToolCommands", package: "KeyringTool", condition: .when(traits: ["Files"])),
       ]),
     .executableTarget(
       name: "fleet-contender",

@@ -4,7 +4,8 @@
   Driver measure NAME FILE [--quick]    measures an operation in a private session, and writes its figures to a file
   Driver report DIRECTORY NAME ...      prints the tables of operations that were measured
   Driver write DIRECTORY LOAD           writes the tables of all operations to the report, and the chart
-  Driver check [--update] [NAME ...]    compares the instructions with the recorded ones, or records them
+  Driver check [--update] [--files] [NAME ...]
+                                        compares the instructions with the recorded ones, or records them
   Driver fleet LOAD [--quick]           measures the storage of a fleet on a private cluster, prints its tables, and
                                         writes them unless it's quick
 """

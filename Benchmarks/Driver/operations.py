@@ -150,6 +150,10 @@ IN_PROCESS = {
     "item-coding": Operation(
         "A credential in memory, written and read", {"@Credentials": swift("credential-coding")},
         warm=1, counted=5, uses=1_000),
+}
+
+# What needs the trait Files of the contender
+ON_FILES = {
     "file-read": Operation(
         "Read from an encrypted file of 1,000 items", {ENCRYPTED_FILE: swift("file-read", *FILE)},
         warm=1, counted=3, uses=1_000, prepare=make_file),
@@ -161,7 +165,7 @@ IN_PROCESS = {
         "Write to an encrypted file of one item", {ENCRYPTED_FILE: swift("file-write", *FILE, 1)},
         warm=20, counted=200, prepare=lambda: make_file("1")),
 }
-OPERATIONS = {**ON_KEYRING, **IN_PROCESS}
+OPERATIONS = {**ON_KEYRING, **IN_PROCESS, **ON_FILES}
 
 # What docker's helper reads
 SERVER = "https://registry.example.org"

@@ -11,7 +11,7 @@ import subprocess
 
 import instructions
 from contenders import Failure
-from operations import ON_KEYRING, OPERATIONS, REPOSITORY
+from operations import ON_FILES, ON_KEYRING, OPERATIONS, REPOSITORY
 
 FILE = REPOSITORY / "Benchmarks/instructions.json"
 
@@ -28,8 +28,10 @@ NAMES = list(OPERATIONS)
 
 def check(*arguments):
     """Prints each figure beside its record, and returns the status of the program."""
-    updates = arguments[:1] == ("--update",)
-    names = arguments[updates:] or NAMES
+    options = {argument for argument in arguments if argument.startswith("--")}
+    updates = "--update" in options
+    names = [argument for argument in arguments if argument not in options] or [
+        name for name in NAMES if name not in ON_FILES or "--files" in options]
     if unknown := set(names).difference(NAMES):
         raise Failure(f"the record has no {', '.join(unknown)}")
     recorded = json.loads(FILE.read_text()) if FILE.exists() else {"made with": {}, "figures": {}}

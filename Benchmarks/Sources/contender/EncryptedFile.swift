@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if Files
 import Contending
 import Keyring
 import KeyringFile
@@ -90,3 +91,4 @@ struct FileWrite: Work {
     }
   }
 }
+#endif

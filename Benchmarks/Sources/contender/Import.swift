@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if Files
 import Contending
 import Keyring
 import KeyringStorage
@@ -36,3 +37,4 @@ struct Import: Work {
     guard done == expected else { throw Failure("imported \(done) of \(expected)") }
   }
 }
+#endif

@@ -12,13 +12,15 @@ import Keyring
 //
 // Each line of input is a number of operations to perform. The answer is a line with the nanoseconds that
 // each operation took. With `count`, it's an empty line, and a mark stands before and after the operations. `fill`
-// and `fill-file` store passwords for the others to read, and end.
+// and `fill-file` store passwords for the others to read, and end. The works on files need the trait Files.
 SecureStorageDefaults.service = Sample.service
 let arguments = Array(CommandLine.arguments.dropFirst())
 do {
   switch arguments.first {
   case "fill": try Sample.fill(try number(arguments.last))
+  #if Files
   case "fill-file": try SampleFile(arguments.dropFirst()).fill()
+  #endif
   case "count": try contend(work(arguments.dropFirst()), counts: true)
   default: try contend(work(arguments[...]))
   }
@@ -46,13 +48,15 @@ func work(_ arguments: ArraySlice<String>) throws -> any Work {
   case "memory-write": PropertyInMemoryWrite()
   case "dictionary-read": DictionaryRead()
   case "cached-read": try CachedRead()
+  case "properties": PropertyListRead(count: count)
+  case "tracking": Tracking(count: count)
+  #if Files
+  case "file-read": FileRead(file: try SampleFile(rest))
+  case "file-write": FileWrite(file: try SampleFile(rest))
   case "import-dry-run": try Import(path: rest.last, into: .nothing)
   case "import-to-memory": try Import(path: rest.last, into: .memory)
   case "import-to-keyring": try Import(path: rest.last, into: .keyring)
-  case "properties": PropertyListRead(count: count)
-  case "tracking": Tracking(count: count)
-  case "file-read": FileRead(file: try SampleFile(rest))
-  case "file-write": FileWrite(file: try SampleFile(rest))
+  #endif
   default: throw Failure("there is no such work")
   }
 }
