@@ -124,12 +124,17 @@ func listeningSocket() throws -> (socket: Int32, port: UInt16) {
   return (socket, port)
 }
 
+/// The ports that this process hasn't used yet.
+///
+/// Each is used once, as the node that has it may not be running. The system gives higher ports to connections, and tests
+/// in another process hardly ever have the same remainder.
+private let ports = Mutex(
+  (UInt16(10_000)..<32_768).filter { $0 % 8 == UInt16(getpid() % 8) }.shuffled())
+
 /// Returns a socket with a port that nothing else listens on.
 func boundSocket() throws -> (socket: Int32, port: UInt16) {
   let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-  // The system gives higher ports to connections. One of them could take the port of a node that isn't running.
-  for _ in 0..<100 {
-    let port = UInt16.random(in: 10_000..<32_768)
+  while let port = ports.withLock({ $0.popLast() }) {
     if withLoopbackAddress(port, { bind(socket, $0, $1) }) == 0 { return (socket, port) }
   }
   close(socket)
