@@ -50,6 +50,9 @@ let package = Package(
     .trait(
       name: "Logging",
       description: "What the storages do, in the program's log (needs swift-log)."),
+    .trait(
+      name: "Metrics",
+      description: "What the storages do, in the program's metrics (needs swift-metrics)."),
     .default(enabledTraits: ["SecretService"]),
   ],
   dependencies: [
@@ -62,6 +65,7 @@ let package = Package(
     .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
     // It has a logger of the current task.
     .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio.git", from: "2.100.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
   ],
@@ -75,6 +79,7 @@ let package = Package(
       name: "KeyringRuntime",
       dependencies: [
         "KeyringCore", "KeyringPlatform", product("Logging", of: "swift-log", for: "Logging"),
+        product("CoreMetrics", of: "swift-metrics", for: "Metrics"),
       ]),
     .target(
       name: "KeyringStorage", dependencies: ["KeyringCore", "KeyringPlatform", "KeyringRuntime"]),
@@ -188,6 +193,8 @@ let package = Package(
         product("_CryptoExtras", of: "swift-crypto", for: "EncryptedFile"),
         product("InMemoryLogging", of: "swift-log", for: "Logging"),
         product("Logging", of: "swift-log", for: "Logging"),
+        product("CoreMetrics", of: "swift-metrics", for: "Metrics"),
+        product("MetricsTestKit", of: "swift-metrics", for: "Metrics"),
       ]),
     .testTarget(
       name: "KeyringSecretServiceTests",

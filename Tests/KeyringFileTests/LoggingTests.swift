@@ -127,7 +127,7 @@ import Testing
     #expect(handler.entries.isEmpty)
   }
 
-  @Test func `the article has each event and each key`() throws {
+  @Test func `the article has each event, each key and each metric`() throws {
     let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("../../Sources")
     func text(_ path: String) throws -> String {
@@ -135,11 +135,15 @@ import Testing
     }
     let code = try text("KeyringRuntime/Events/KeyringEvent.swift")
     let article = try text("Keyring/Documentation.docc/Logging.md")
-    let events = code.matches(of: /KeyringEvent\(\.(\w+), "([^"]+)"\)/).map { "\($0.2): \($0.1)" }
+    let events = code.matches(of: /KeyringEvent\(\s*\.(\w+), "([^"]+)"/).map { "\($0.2): \($0.1)" }
     let rows = article.matches(of: /\| ([^|`]+) \| (trace|debug|info) \|/).map {
       "\($0.1): \($0.2)"
     }
     #expect(events == rows && events.count > 15)
+    let metrics = code.matches(of: /\.(counter|timer)\("([^"]+)"\)/).map { "\($0.2): \($0.1)" }
+    #expect(
+      metrics
+        == article.matches(of: /\| `([^`]+)` \| (counter|timer) \|/).map { "\($0.1): \($0.2)" })
     let keys = Set(code.matches(of: /"(keyring\.\w+)"/).map { "\($0.1)" })
     #expect(keys == Set(article.matches(of: /\| `(keyring\.\w+)` \|/).map { "\($0.1)" }))
   }

@@ -125,7 +125,7 @@ final class EtcdClient: Sendable {
         }
         // Without a token, the node that refused it was left already.
         if wasAsked { nodes.rotate(from: index) }
-        KeyringEvent.log(
+        KeyringEvent.report(
           .nodeLeft(nodes.endpoints[index].description, cause: error.cause.name))
         if let pause = attempts.pauseAfterRound() {
           let end = await Waiter.wait(until: min(moment, ThreadExecutor.now + pause)) { _ in }

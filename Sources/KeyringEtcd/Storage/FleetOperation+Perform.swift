@@ -36,13 +36,13 @@ extension FleetOperation {
         _ = try await operation.readKeys()
       }
       let result = try await body(operation)
-      KeyringEvent.log(
+      KeyringEvent.report(
         .operationSucceeded(name, backend: FleetSettings.backendName, since: start))
       return result
     } catch {
       var error = error
       error.operation = name
-      KeyringEvent.log(.operationFailed(error, since: start))
+      KeyringEvent.report(.operationFailed(error, since: start))
       throw error
     }
   }

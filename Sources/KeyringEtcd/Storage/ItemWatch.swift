@@ -110,7 +110,7 @@ final class ItemWatch: Sendable {
       if wasConnected != isConnected { observers.collect(isConnected ? .resumed : .interrupted) }
       return wasConnected != isConnected
     }
-    KeyringEvent.log(
+    KeyringEvent.report(
       !isChange
         ? nil
         : isConnected

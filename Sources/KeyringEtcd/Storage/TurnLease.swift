@@ -98,7 +98,7 @@ final class TurnLease: Sendable {
       state.isLost = true
       return Array(exchange(&state.turns, with: [:]).values)
     }
-    KeyringEvent.log(.leaseLost)
+    KeyringEvent.report(.leaseLost)
     for handler in handlers { handler() }
   }
 

@@ -327,7 +327,7 @@ final class EncryptedFile: Sendable {
     #endif
     let start = KeyringEvent.Start()
     let outcome = Swift.Result(catching: body).mapError { $0.during(operation) }
-    KeyringEvent.log(event(of: operation, outcome, since: start))
+    KeyringEvent.report(event(of: operation, outcome, since: start))
     return try outcome.get()
   }
 

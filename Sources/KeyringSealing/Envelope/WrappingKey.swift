@@ -47,7 +47,7 @@ package struct WrappingKey: Sendable {
       return
     }
     isHeld = false
-    KeyringEvent.log(.keyRequested(from: source.kind.noun, backend: request.backendName))
+    KeyringEvent.report(.keyRequested(from: source.kind.noun, backend: request.backendName))
     let secret = try await source.secret(for: request)
     endsWithLineFeed =
       parameters.cost == nil && secret.count > 32

@@ -93,7 +93,7 @@ extension Operation {
     _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
     whenAsking(true)
-    KeyringEvent.log(.userAwaited(operation, backend: storage.backendName))
+    KeyringEvent.report(.userAwaited(operation, backend: storage.backendName))
     let pause = Deadline.Pause()
     defer {
       deadline.add(pause)

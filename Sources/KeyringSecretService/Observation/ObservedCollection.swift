@@ -131,7 +131,7 @@ final class ObservedCollection {
     (needsReading, missesChanges) = (true, true)
     if isInterrupted { return }
     isInterrupted = true
-    KeyringEvent.log(.observationInterrupted(backend: "SecretServiceStorage"))
+    KeyringEvent.report(.observationInterrupted(backend: "SecretServiceStorage"))
     report(.interrupted)
   }
 
@@ -260,7 +260,7 @@ final class ObservedCollection {
       known.doubt { $1.isRecent }
     } else if isInterrupted {
       isInterrupted = false
-      KeyringEvent.log(.observationResumed(backend: "SecretServiceStorage"))
+      KeyringEvent.report(.observationResumed(backend: "SecretServiceStorage"))
       report(.resumed)
     }
     return true

@@ -51,9 +51,9 @@ extension SecretServiceStorage {
         defer { if let key { Self.saves.leave(key) } }
         try await performInSession(operation, mayRepeatWrites, questions, body)
       }
-      KeyringEvent.log(.operationSucceeded(operation, backend: backendName, since: start))
+      KeyringEvent.report(.operationSucceeded(operation, backend: backendName, since: start))
     } catch {
-      KeyringEvent.log(.operationFailed(error, since: start))
+      KeyringEvent.report(.operationFailed(error, since: start))
       throw error
     }
   }
@@ -102,7 +102,7 @@ extension SecretServiceStorage {
         guard mayRepeatWrites || !call.hasWritten, lostSessions <= 1,
           unusableSessions <= Self.mostUnusableSessions
         else { throw error }
-        KeyringEvent.log(.operationRepeated(after: error))
+        KeyringEvent.report(.operationRepeated(after: error))
         if call.wasUnderWay, !call.sessionIsUnusable { loss = error }
         deadline = call.deadline
       }

@@ -91,7 +91,7 @@ final class SessionCache: Sendable {
         buses[bus].silence = nil
       }
       opening.settle(nil)
-      KeyringEvent.log(
+      KeyringEvent.report(
         .sessionOpened(
           provider: opened.session.provider.keyringName, isEncrypted: opened.session.isEncrypted))
       return (opened.session, opened.answers, true)

@@ -43,7 +43,7 @@ extension ItemTurn {
       }
       whenLost(
         KeyringEvent.inheritingLogger {
-          KeyringEvent.log(.turnLost)
+          KeyringEvent.report(.turnLost)
           task.cancel()
         })
       await withTaskCancellationHandler {

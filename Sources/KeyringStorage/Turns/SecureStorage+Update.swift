@@ -27,7 +27,7 @@ extension SecureStorage {
     let start = KeyringEvent.Start()
     let turn = try await takeTurnWithoutBlocking(
       for: key, details: details.union(coding.details), timeout: timeout)
-    KeyringEvent.log(.turnTaken(backend: backendName, since: start))
+    KeyringEvent.report(.turnTaken(backend: backendName, since: start))
     do {
       let outcome = try await update(key, as: coding, in: turn, unless: isDone, body)
       await turn.end()
@@ -64,7 +64,7 @@ extension SecureStorage {
         return (try coding.value(of: new, from: backendName), true)
       }
       if old != nil, current == nil { return (nil, false) }
-      KeyringEvent.log(.updateRepeated(backend: backendName))
+      KeyringEvent.report(.updateRepeated(backend: backendName))
       old = current
     }
     throw outpaced
@@ -86,7 +86,7 @@ extension SecureStorage {
           return .success((false, try await turn.item()))
         } catch {
           guard error.code.mayPass, ThreadExecutor.now < end else { return .failure(error) }
-          KeyringEvent.log(.operationRepeated(after: error))
+          KeyringEvent.report(.operationRepeated(after: error))
         }
         _ = await Waiter.wait(until: .now(plus: pause)) { _ in }
         pause = min(pause * 2, .seconds(1))
@@ -204,14 +204,14 @@ extension SecureStorage {
     let start = KeyringEvent.Start()
     do throws(SecureStorageError) {
       let turn = try await takeTurnWithoutBlocking(for: key, details: details, timeout: nil)
-      KeyringEvent.log(.turnTaken(backend: backendName, since: start))
+      KeyringEvent.report(.turnTaken(backend: backendName, since: start))
       return turn
     } catch {
       // A storage that is silent itself fails in a read.
       guard error.operation == .takeTurn, [.timedOut, .accessDenied].contains(error.code) else {
         throw error
       }
-      KeyringEvent.log(.turnRefused(error, since: start))
+      KeyringEvent.report(.turnRefused(error, since: start))
       return nil
     }
   }

@@ -71,7 +71,7 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
     for key: ItemKey, details: ItemQuery.Details
   ) throws(SecureStorageError) -> SecureItem? {
     if !isCanceled, let known = cache.find(key, details) {
-      KeyringEvent.log(.cacheHit(backend: backendName))
+      KeyringEvent.report(.cacheHit(backend: backendName))
       return known
     }
     return try items(for: [key], details: details)[key]
@@ -82,7 +82,7 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   /// An item that was read before comes from the cache, any other from the wrapped storage.
   public func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
     if !isCanceled, let known = cache.findSecret(key) {
-      KeyringEvent.log(.cacheHit(backend: backendName))
+      KeyringEvent.report(.cacheHit(backend: backendName))
       return known
     }
     guard let item = try item(for: key, details: .secret) else { return nil }
@@ -98,10 +98,10 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     try checkCancellation(.read)
     if let known = cache.findTogether(keys, details) {
-      KeyringEvent.log(.cacheHit(backend: backendName))
+      KeyringEvent.report(.cacheHit(backend: backendName))
       return known
     }
-    KeyringEvent.log(.cacheMiss(backend: backendName))
+    KeyringEvent.report(.cacheMiss(backend: backendName))
     try await cache.observe(base, for: .read)
     let wanted = cache.detailsToFetch(keys, details)
     let found = try await cache.fetch(

@@ -262,7 +262,7 @@ final class ItemCache: Sendable {
       }
       state.forget(event)
     }
-    KeyringEvent.log(event.key == nil ? .cacheEmptied : nil)
+    KeyringEvent.report(event.key == nil ? .cacheEmptied : nil)
   }
 
   /// Removes the items that an event may have changed.

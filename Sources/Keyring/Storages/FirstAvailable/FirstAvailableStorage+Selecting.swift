@@ -88,7 +88,7 @@ extension FirstAvailableStorage {
     }
     // Someone has selected another storage, or forgotten the selection, in the meantime.
     guard let outcome else { return try await selection(for: operation) }
-    KeyringEvent.log(decision.event(of: outcome.selection))
+    KeyringEvent.report(decision.event(of: outcome.selection))
     if outcome.mustNotify { notify(outcome.selection) }
     return outcome.selection
   }
