@@ -41,10 +41,20 @@ let package = Package(
           name: "KeyringEtcd", package: "swift-keyring", condition: .when(traits: ["Etcd"])),
         .product(name: "KeyringStorage", package: "swift-keyring"),
       ]),
+    // Scripts/contract builds it. It loads the library of Swift's tests, so it isn't a part of the tool.
+    .executableTarget(
+      name: "keyring-contract",
+      dependencies: [
+        "CProcess", "KeyringToolCommands",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Keyring", package: "swift-keyring"),
+        .product(name: "KeyringStorage", package: "swift-keyring"),
+        .product(name: "KeyringTesting", package: "swift-keyring"),
+      ]),
     .testTarget(
       name: "KeyringToolTests",
       dependencies: [
-        "KeyringToolCommands", "keyring-tool",
+        "KeyringToolCommands", "keyring-tool", "keyring-contract",
         .product(name: "Keyring", package: "swift-keyring"),
         .product(name: "KeyringStorage", package: "swift-keyring"),
         .product(name: "KeyringTesting", package: "swift-keyring"),

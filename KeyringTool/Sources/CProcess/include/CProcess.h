@@ -7,6 +7,9 @@
 // Hides the memory of this process. Swift doesn't import prctl, which has a variable number of arguments.
 int keyring_tool_hide_memory(void);
 
+// Makes this process the parent of the processes that its children leave behind, so that it can wait for them.
+int keyring_tool_adopt_orphans(void);
+
 // Makes a terminal, and returns the end of this program, or -1. Swift doesn't import the constants of the requests,
 // which are expressions.
 int keyring_tool_make_terminal(int *other);
