@@ -4,7 +4,9 @@
 import PackageDescription
 
 // The libraries whose protocols `Fixtures` has, as far as a recipe needs them. Your package names the libraries instead.
-let fixtures = ["Auth", "ATProtoKit", "OAuthKit", "OAuthenticator", "HuggingFace", "Dependencies"]
+let fixtures = [
+  "Auth", "ATProtoKit", "OAuthKit", "OAuthenticator", "HuggingFace", "Dependencies", "PostgresNIO",
+]
 
 let package = Package(
   name: "Recipes",

@@ -11,6 +11,7 @@ import KeyringTesting
 import Logging
 import OAuthKit
 import OAuthenticator
+import PostgresNIO
 import ServiceLifecycle
 import Testing
 
@@ -156,5 +157,26 @@ import Testing
     #expect(await values.next() == "second")
     await group.triggerGracefulShutdown()
     try await end
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a client of a database ends after its last query`()
+    async throws
+  {
+    let database = RotatingPostgres(as: Credential(login: "app_0", password: "first")) {
+      PostgresClient(
+        configuration: .init(
+          host: "db.example.org", username: $0.login, password: $0.password, database: "app",
+          tls: .disable))
+    }
+    let old = try await database.withConnection { connection in
+      database.connect(as: Credential(login: "app_1", password: "second"))
+      let new = try await database.withConnection { $0.client }
+      #expect(new.configuration.username == "app_1")
+      #expect(new.configuration.password == "second")
+      return connection.client
+    }
+    #expect(old.configuration.username == "app_0")
+    for await _ in old.life {}  // the old client has ended
+    #expect(try await database.withConnection { $0.client.configuration.username } == "app_1")
   }
 }
