@@ -54,6 +54,8 @@ package final class RefreshTrial: Sendable {
   package struct Outcome: CustomStringConvertible {
     package var grants = 0
     package var kills = 0
+    /// The number of those between the token sent and the answer stored.
+    package var criticalKills = 0
     package var stops = 0
     /// The tokens that programs had sent when they were killed, and whose answer they hadn't stored.
     package var criticalTokens: Set<Int> = []
@@ -68,7 +70,7 @@ package final class RefreshTrial: Sendable {
 
     package var description: String {
       """
-      \(grants) refreshes, \(kills) kills, \(criticalTokens.count) of them between the token sent and the answer \
+      \(grants) refreshes, \(kills) kills, \(criticalKills) of them between the token sent and the answer \
       stored, \(stops) stops: \(signOuts) sign-outs, \(graces) answers again, next one after at most \(slowestRecovery)
       """
     }
@@ -220,7 +222,9 @@ package final class RefreshTrial: Sendable {
     worker.program.killAndWait()
     try end(of: worker)
     let last = state.withLock { $0.phases.removeValue(forKey: worker.name) }
-    if let last, last.phase.isCritical { outcome.criticalTokens.insert(last.token) }
+    guard let last, last.phase.isCritical else { return }
+    outcome.criticalKills += 1
+    outcome.criticalTokens.insert(last.token)
   }
 
   private func end(of worker: Worker) throws {
@@ -259,9 +263,9 @@ package final class RefreshTrial: Sendable {
       default: outcome.faults.append(event.joined(separator: " "))
       }
     }
-    // Only a program that was killed can lose what the server has given it.
+    // Only a program that was killed can lose what the server has given it. The next one may be killed with the same token.
     let lost = outcome.grants + outcome.signOuts + outcome.graces - stores
-    if !(0...outcome.criticalTokens.count).contains(lost) {
+    if !(0...outcome.criticalKills).contains(lost) {
       outcome.faults.append("\(outcome.grants) grants for \(stores) stored answers")
     }
   }
