@@ -62,7 +62,7 @@ extension Platform {
 
   package static var isMainThread: Bool { pthread_main_np() != 0 }
 
-  /// Whether this thread serves the windows of the program, outside of a task.
+  /// `true` on the thread that serves the windows of the program, outside of a task.
   ///
   /// The tasks of an asynchronous `main` run in this loop, too.
   package static var servesWindows: Bool {

@@ -79,7 +79,7 @@ extension Platform {
 
   package static var isMainThread: Bool { swift_keyring_is_main_thread() != 0 }
 
-  /// Whether this thread serves the windows of the program: whether it runs the default main context of GLib.
+  /// `true` on the thread that serves the windows of the program, which runs the default main context of GLib.
   ///
   /// A program that has windows has loaded GLib. This package needs it only for the keyring.
   package static var servesWindows: Bool {

@@ -30,7 +30,7 @@ package enum MainLoop {
     waits.add(1, ordering: .relaxed)
   }
 
-  /// Whether this thread serves the loop.
+  /// `true` on a thread that serves the loop.
   ///
   /// Dispatch runs the tasks of an asynchronous `main` in the way in which it runs blocks after `dispatchMain`, and a
   /// command-line tool may have such tasks.
