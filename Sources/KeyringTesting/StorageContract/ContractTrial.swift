@@ -1,34 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
+internal import Keyring
 internal import KeyringPlatform
+internal import KeyringRuntime
 internal import KeyringStorage
 internal import Synchronization
 
-/// A trial of a storage by the cases of the contract that have one subject.
-protocol ContractTrial: Sendable {
-  /// The capability that all of its cases require, if any.
-  static var requirement: StorageContract.Requirement? { get }
+/// A trial of a storage by one case of the contract, with the services of its items.
+struct ContractTrial: Sendable {
+  typealias Unlock = @Sendable (any LockableStorage) throws -> Void
+  typealias Restart = @Sendable (StorageContract.Ending) throws -> any SecureStorage
 
-  var subject: TrialSubject { get }
+  private final class Backend: Sendable {
+    let storage: Mutex<any SecureStorage>
+    init(_ storage: any SecureStorage) { self.storage = Mutex(storage) }
+  }
 
-  init(subject: TrialSubject)
+  let rule: StorageContract
+  private let backend: Backend
+  private let restart: Restart?
+  /// The closure that unlocks the storage again.
+  let unlock: Unlock
+  let service: String
+  /// The name of a second service, of which the first one is a prefix.
+  let otherService: String
+
+  init(
+    _ rule: StorageContract, _ storage: any SecureStorage, _ unlock: @escaping Unlock,
+    _ restart: Restart?
+  ) {
+    self.rule = rule
+    backend = Backend(storage)
+    self.unlock = unlock
+    self.restart = restart
+    service = "swift-keyring-contract-\(String.randomToken())"
+    otherService = service + "-other"
+  }
+
+  /// The storage, or the one that the last restart has returned.
+  var storage: any SecureStorage { backend.storage.withLock { $0 } }
+
+  /// Ends the backend, and goes on with the storage of the backend that was started again.
+  func restart(after ending: StorageContract.Ending) throws {
+    guard let restart else {
+      throw violation(
+        "the storage's durability is \(storage.durability), and verify has no closure to restart it"
+      )
+    }
+    let storage = try restart(ending)
+    backend.storage.withLock { $0 = storage }
+  }
+
+  /// The internet passwords of a server with the name of the service.
+  var ofServer: ItemQuery { ItemQuery(kind: .internetPassword, attributes: ["server": service]) }
+
+  func removeEverything() throws {
+    try storage.removeItems(matching: .service(service))
+    try storage.removeItems(matching: .service(otherService))
+    try storage.removeItems(matching: ofServer)
+  }
 }
 
+// MARK: - Items
+
 extension ContractTrial {
-  static var requirement: StorageContract.Requirement? { nil }
-
-  var storage: any SecureStorage { subject.storage }
-  var service: String { subject.service }
-  var otherService: String { subject.otherService }
-  var ofServer: ItemQuery { subject.ofServer }
-
   func password(_ account: String = "account") -> ItemKey {
     .password(service: service, account: account)
   }
 
   func credentials(_ label: String = "label") -> ItemKey {
     .credentials(service: service, label: label)
+  }
+
+  /// The credential with a label.
+  func credential(_ label: String = "label") -> StoredValue<Credential> {
+    storage[credentials(label), as: .credential]
   }
 
   func save(
@@ -50,7 +97,9 @@ extension ContractTrial {
 
   // MARK: - Expectations
 
-  func violation(_ finding: String) -> ContractViolation { subject.violation(finding) }
+  func violation(_ finding: String) -> ContractViolation {
+    ContractViolation(rule: rule, finding: finding)
+  }
 
   func expect(_ condition: Bool, _ otherwise: @autoclosure () -> String) throws {
     if !condition { throw violation(otherwise()) }

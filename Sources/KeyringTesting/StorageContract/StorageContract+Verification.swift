@@ -55,14 +55,14 @@ extension StorageContract {
     restart: (@Sendable (Ending) throws -> any SecureStorage)? = nil
   ) throws {
     try withoutActuallyEscaping(unlock) { unlock in
-      let subject = TrialSubject(self, storage, unlock, restart)
+      let trial = ContractTrial(self, storage, unlock, restart)
       do {
-        let outcome = Result { try definition.check(subject) }
-        let cleanUp = Result { try subject.removeEverything() }
+        let outcome = Result { try definition.check(trial)() }
+        let cleanUp = Result { try trial.removeEverything() }
         try outcome.get()
         try cleanUp.get()
       } catch let error as SecureStorageError {
-        throw subject.violation("the storage threw an error that was not expected: \(error)")
+        throw trial.violation("the storage threw an error that was not expected: \(error)")
       }
     }
   }
@@ -72,71 +72,65 @@ extension StorageContract {
 
 extension StorageContract {
   private typealias Definition = (
-    rule: Int, requirement: Requirement?, check: (TrialSubject) throws -> Void
+    rule: Int, requirement: Requirement?, check: (ContractTrial) -> () throws -> Void
   )
-
-  private func row<Trial: ContractTrial>(
-    _ number: Int, _ check: @escaping (Trial) -> () throws -> Void
-  ) -> Definition {
-    (number, Trial.requirement, { try check(Trial(subject: $0))() })
-  }
 
   private var definition: Definition {
     switch self {
-    case .missingIsEmpty: row(1, ReadingTrial.missingIsEmpty)
-    case .keysAreReadAtOnce: row(1, ReadingTrial.keysAreReadAtOnce)
-    case .secretsAreReadAlone: row(1, ReadingTrial.secretsAreReadAlone)
-    case .undecodableIsNotMissing: row(1, ReadingTrial.undecodableIsNotMissing)
-    case .lockedIsNotMissing: row(1, LockingTrial.lockedIsNotMissing)
-    case .lockedItemsAreListed: row(1, LockingTrial.lockedItemsAreListed)
-    case .savingReplacesOne: row(2, SavingTrial.savingReplacesOne)
-    case .addRefusesPresent: row(2, SavingTrial.addRefusesPresent)
-    case .updateRefusesAbsent: row(2, SavingTrial.updateRefusesAbsent)
-    case .keysNeverCollide: row(2, KeyTrial.keysNeverCollide)
-    case .invalidArgumentsAreRefused: row(2, RefusalTrial.invalidArgumentsAreRefused)
-    case .internetPasswordsNeverCollide: row(2, KeyTrial.internetPasswordsNeverCollide)
-    case .accessGroupsAreApart: row(2, KeyTrial.accessGroupsAreApart)
-    case .typedSavingKeepsTheMode: row(2, SavingTrial.typedSavingKeepsTheMode)
-    case .collectionsAreApart: row(2, CollectionTrial.collectionsAreApart)
-    case .credentialsAreNeverMixed: row(3, SavingTrial.credentialsAreNeverMixed)
-    case .newLoginLeavesOneItem: row(3, SavingTrial.newLoginLeavesOneItem)
-    case .bytesComeBack: row(4, ContentTrial.bytesComeBack)
-    case .valuesComeBack: row(4, ContentTrial.valuesComeBack)
-    case .emptyIsNotMissing: row(4, ContentTrial.emptyIsNotMissing)
-    case .textIsNotNormalized: row(4, ContentTrial.textIsNotNormalized)
-    case .byteOrderMarksAreKept: row(4, ContentTrial.byteOrderMarksAreKept)
-    case .removingAbsentSaysZero: row(5, RemovalTrial.removingAbsentSaysZero)
-    case .removingLockedFails: row(5, LockingTrial.removingLockedFails)
-    case .removingServiceLeavesOthers: row(6, RemovalTrial.removingServiceLeavesOthers)
-    case .removingEverythingIsRefused: row(6, RemovalTrial.removingEverythingIsRefused)
-    case .metadataReadsBack: row(7, MetadataTrial.metadataReadsBack)
-    case .labelChangesAlone: row(7, MetadataTrial.labelChangesAlone)
-    case .attributesAreSearchable: row(7, SearchTrial.attributesAreSearchable)
-    case .queriesNarrowDown: row(7, SearchTrial.queriesNarrowDown)
-    case .commentsAndLocksAreMetadata: row(7, MetadataTrial.commentsAndLocksAreMetadata)
-    case .newestComesFirst: row(7, MetadataTrial.newestComesFirst)
-    case .limitedQueriesAreTheBeginning: row(7, SearchTrial.limitedQueriesAreTheBeginning)
-    case .secretsAreNotShown: row(8, RedactionTrial.secretsAreNotShown)
-    case .threadsLoseNothing: row(9, ThreadTrial.threadsLoseNothing)
-    case .newValuesAreShared: row(9, ThreadTrial.newValuesAreShared)
-    case .lockingLosesNothing: row(9, LockingTrial.lockingLosesNothing)
-    case .bothFormsAgree: row(9, ReadingTrial.bothFormsAgree)
-    case .canceledCallsAreNotMade: row(10, CallTrial.canceledCallsAreNotMade)
-    case .progressEndsWithItsQuery: row(10, CallTrial.progressEndsWithItsQuery)
-    case .changesAreReportedOnce: row(11, ObservationTrial.changesAreReportedOnce)
-    case .endedObservationsAreSilent: row(11, ObservationTrial.endedObservationsAreSilent)
-    case .observersMayUseTheStorage: row(11, ObservationTrial.observersMayUseTheStorage)
-    case .nobodyWaitsForObservers: row(11, ObservationTrial.nobodyWaitsForObservers)
-    case .absentMeansUnlocked: row(12, LockingTrial.absentMeansUnlocked)
-    case .addingNeverReplaces: row(12, LockingTrial.addingNeverReplaces)
-    case .newItemsAreDurable: row(13, DurabilityTrial.newItemsAreDurable)
-    case .changesAreDurable: row(13, DurabilityTrial.changesAreDurable)
-    case .removalsAreDurable: row(13, DurabilityTrial.removalsAreDurable)
-    case .itemsOfAnyShapeAreListed: row(15, KeyTrial.itemsOfAnyShapeAreListed)
-    case .updatesTakeTurns: row(16, TurnTrial.updatesTakeTurns)
-    case .plainWritesWin: row(16, TurnTrial.plainWritesWin)
-    case .endedTurnsLetOthersGo: row(16, TurnTrial.endedTurnsLetOthersGo)
-    case .callsReadOneVersion: row(17, ReadingTrial.callsReadOneVersion)
+    case .missingIsEmpty: (1, nil, ContractTrial.missingIsEmpty)
+    case .keysAreReadAtOnce: (1, nil, ContractTrial.keysAreReadAtOnce)
+    case .secretsAreReadAlone: (1, nil, ContractTrial.secretsAreReadAlone)
+    case .undecodableIsNotMissing: (1, nil, ContractTrial.undecodableIsNotMissing)
+    case .lockedIsNotMissing: (1, .locking, ContractTrial.lockedIsNotMissing)
+    case .lockedItemsAreListed: (1, .locking, ContractTrial.lockedItemsAreListed)
+    case .savingReplacesOne: (2, nil, ContractTrial.savingReplacesOne)
+    case .addRefusesPresent: (2, nil, ContractTrial.addRefusesPresent)
+    case .updateRefusesAbsent: (2, nil, ContractTrial.updateRefusesAbsent)
+    case .keysNeverCollide: (2, nil, ContractTrial.keysNeverCollide)
+    case .invalidArgumentsAreRefused: (2, nil, ContractTrial.invalidArgumentsAreRefused)
+    case .internetPasswordsNeverCollide: (2, nil, ContractTrial.internetPasswordsNeverCollide)
+    case .accessGroupsAreApart: (2, nil, ContractTrial.accessGroupsAreApart)
+    case .typedSavingKeepsTheMode: (2, nil, ContractTrial.typedSavingKeepsTheMode)
+    case .collectionsAreApart: (2, .collections, ContractTrial.collectionsAreApart)
+    case .credentialsAreNeverMixed: (3, nil, ContractTrial.credentialsAreNeverMixed)
+    case .newLoginLeavesOneItem: (3, nil, ContractTrial.newLoginLeavesOneItem)
+    case .bytesComeBack: (4, nil, ContractTrial.bytesComeBack)
+    case .valuesComeBack: (4, nil, ContractTrial.valuesComeBack)
+    case .emptyIsNotMissing: (4, nil, ContractTrial.emptyIsNotMissing)
+    case .textIsNotNormalized: (4, nil, ContractTrial.textIsNotNormalized)
+    case .byteOrderMarksAreKept: (4, nil, ContractTrial.byteOrderMarksAreKept)
+    case .removingAbsentSaysZero: (5, nil, ContractTrial.removingAbsentSaysZero)
+    case .removingLockedFails: (5, .locking, ContractTrial.removingLockedFails)
+    case .removingServiceLeavesOthers: (6, nil, ContractTrial.removingServiceLeavesOthers)
+    case .removingEverythingIsRefused: (6, nil, ContractTrial.removingEverythingIsRefused)
+    case .metadataReadsBack: (7, nil, ContractTrial.metadataReadsBack)
+    case .labelChangesAlone: (7, nil, ContractTrial.labelChangesAlone)
+    case .attributesAreSearchable: (7, nil, ContractTrial.attributesAreSearchable)
+    case .queriesNarrowDown: (7, nil, ContractTrial.queriesNarrowDown)
+    case .commentsAndLocksAreMetadata: (7, nil, ContractTrial.commentsAndLocksAreMetadata)
+    case .newestComesFirst: (7, nil, ContractTrial.newestComesFirst)
+    case .limitedQueriesAreTheBeginning: (7, nil, ContractTrial.limitedQueriesAreTheBeginning)
+    case .secretsAreNotShown: (8, nil, ContractTrial.secretsAreNotShown)
+    case .threadsLoseNothing: (9, nil, ContractTrial.threadsLoseNothing)
+    case .newValuesAreShared: (9, nil, ContractTrial.newValuesAreShared)
+    case .lockingLosesNothing: (9, .locking, ContractTrial.lockingLosesNothing)
+    case .bothFormsAgree: (9, nil, ContractTrial.bothFormsAgree)
+    case .canceledCallsAreNotMade: (10, nil, ContractTrial.canceledCallsAreNotMade)
+    case .progressEndsWithItsQuery: (10, nil, ContractTrial.progressEndsWithItsQuery)
+    case .changesAreReportedOnce: (11, .observation, ContractTrial.changesAreReportedOnce)
+    case .endedObservationsAreSilent: (11, .observation, ContractTrial.endedObservationsAreSilent)
+    case .observersMayUseTheStorage: (11, .observation, ContractTrial.observersMayUseTheStorage)
+    case .nobodyWaitsForObservers: (11, .observation, ContractTrial.nobodyWaitsForObservers)
+    case .absentMeansUnlocked: (12, .locking, ContractTrial.absentMeansUnlocked)
+    case .addingNeverReplaces: (12, .locking, ContractTrial.addingNeverReplaces)
+    case .newItemsAreDurable: (13, .restart, ContractTrial.newItemsAreDurable)
+    case .changesAreDurable: (13, .restart, ContractTrial.changesAreDurable)
+    case .removalsAreDurable: (13, .restart, ContractTrial.removalsAreDurable)
+    case .itemsOfAnyShapeAreListed: (15, nil, ContractTrial.itemsOfAnyShapeAreListed)
+    case .updatesTakeTurns: (16, nil, ContractTrial.updatesTakeTurns)
+    case .plainWritesWin: (16, nil, ContractTrial.plainWritesWin)
+    case .endedTurnsLetOthersGo: (16, nil, ContractTrial.endedTurnsLetOthersGo)
+    case .callsReadOneVersion: (17, nil, ContractTrial.callsReadOneVersion)
     }
   }
 }

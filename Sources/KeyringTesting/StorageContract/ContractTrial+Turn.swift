@@ -8,10 +8,8 @@ internal import KeyringStorage
 internal import Synchronization
 
 /// The trial of turns: changes that depend on the stored value are made one after another.
-struct TurnTrial: ContractTrial {
+extension ContractTrial {
   private struct Failure: Error {}
-
-  let subject: TrialSubject
 
   private var counter: StoredValue<Int> {
     storage[.value(service: service, account: "counter"), as: .value()]
@@ -122,7 +120,7 @@ struct TurnTrial: ContractTrial {
     try expect(removed == nil, "an update of a removed item returned a value")
     try expect(!storage.exists(password("token")), "an update stored an item that was removed")
 
-    let credential = storage[credentials(), as: .credential]
+    let credential = credential()
     try credential.write(Credential(login: "ada", password: "first"))
     var calls = 0
     try credential.update { old in

@@ -3,9 +3,7 @@
 internal import KeyringStorage
 
 /// The trial of refusals: invalid arguments are refused before anything is stored.
-struct RefusalTrial: ContractTrial {
-  let subject: TrialSubject
-
+extension ContractTrial {
   func invalidArgumentsAreRefused() throws {
     try save("kept", password())
     let long = String(repeating: "x", count: ItemLimits.attributeBytes + 1)

@@ -3,11 +3,7 @@
 internal import KeyringStorage
 
 /// The trial of collections: each has its own items.
-struct CollectionTrial: ContractTrial {
-  static let requirement: StorageContract.Requirement? = .collections
-
-  let subject: TrialSubject
-
+extension ContractTrial {
   func collectionsAreApart() throws {
     guard let storage = storage as? any CollectionStorage else {
       throw violation("the case is for a CollectionStorage")

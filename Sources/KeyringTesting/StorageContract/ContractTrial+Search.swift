@@ -5,9 +5,7 @@ internal import KeyringPlatform
 internal import KeyringStorage
 
 /// The trial of searches: by attributes, labels, kinds and times, and with a limit.
-struct SearchTrial: ContractTrial {
-  let subject: TrialSubject
-
+extension ContractTrial {
   func attributesAreSearchable() throws {
     for (account, environment) in [("one", "test"), ("two", "live"), ("three", "test")] {
       try storage.save(
@@ -17,11 +15,8 @@ struct SearchTrial: ContractTrial {
     }
     var query = ItemQuery(
       attributes: ["service": service, "environment": "test"], details: .secret)
-    let found = try storage.items(matching: query)
-    try expect(
-      Set(found.map(\.key)) == [password("one"), password("three")],
-      "a search by attribute found \(found.map(\.key))")
-    for item in found {
+    try expectFound([password("one"), password("three")], query, "by attribute")
+    for item in try storage.items(matching: query) {
       let account = item.key.attributes["username"] ?? ""
       try expect(item.secret == Secret(account), "a search found \(item.key) with another's secret")
     }
@@ -36,10 +31,8 @@ struct SearchTrial: ContractTrial {
       mode: .update)
     query.attributes["environment"] = "live"
     query.limit = nil
-    let live = try storage.items(matching: query)
-    try expect(
-      Set(live.map(\.key)) == [password("one"), password("two")],
-      "after changing an attribute a search found \(live.map(\.key))")
+    try expectFound(
+      [password("one"), password("two")], query, "by an attribute that has changed")
     let count = try storage.items(matching: .service(service)).count
     try expect(count == 3, "changing an attribute left \(count) items instead of 3")
   }

@@ -5,9 +5,7 @@ internal import KeyringPlatform
 internal import KeyringStorage
 
 /// The trial of metadata: labels, attributes, comments and times.
-struct MetadataTrial: ContractTrial {
-  let subject: TrialSubject
-
+extension ContractTrial {
   func metadataReadsBack() throws {
     let start = Date()
     let attributes = ["environment": "test", "empty": "", "umlaut": "\u{E4}\n"]

@@ -5,11 +5,7 @@ internal import KeyringStorage
 internal import Synchronization
 
 /// The trial of locking: what is locked is never mistaken for absent, lost or replaced.
-struct LockingTrial: ContractTrial {
-  static let requirement: StorageContract.Requirement? = .locking
-
-  let subject: TrialSubject
-
+extension ContractTrial {
   func lockedIsNotMissing() throws {
     try save("present", password())
     try whileLocked { storage in
@@ -99,7 +95,7 @@ struct LockingTrial: ContractTrial {
       try save("first", key)
       // One addition certainly meets the lock. Another one meets the lock, the unlocking, or what follows.
       let unlockWhileAdding = { (storage: any LockableStorage) in
-        try Self.concurrently([{ try subject.unlock(storage) }, { try expectAdditionRefused(key) }])
+        try Self.concurrently([{ try unlock(storage) }, { try expectAdditionRefused(key) }])
       }
       try whileLocked(unlocking: unlockWhileAdding) { _ in try expectAdditionRefused(key) }
       try expectStored("first", key, "after an addition that began while it was locked")
@@ -180,7 +176,7 @@ struct LockingTrial: ContractTrial {
     }
     try lockable.lock()
     let outcome = Result { try body(lockable) }
-    try (unlock ?? subject.unlock)(lockable)
+    try (unlock ?? self.unlock)(lockable)
     try outcome.get()
     try expect(!lockable.isLocked(), "an unlocked storage says that it is locked")
   }

@@ -5,14 +5,12 @@ internal import KeyringRuntime
 internal import KeyringStorage
 
 /// The trial of redaction: nothing shows a secret.
-struct RedactionTrial: ContractTrial {
-  let subject: TrialSubject
-
+extension ContractTrial {
   func secretsAreNotShown() throws {
     let marker = "marker-\(String.randomToken())"
     try save(marker, password())
     let credential = Credential(login: "login", password: marker)
-    try storage[credentials(), as: .credential].write(credential)
+    try self.credential().write(credential)
     let items = try storage.items(matching: .service(service, details: .all))
     try expect(items.count == 2, "two stored items are \(items.count)")
 

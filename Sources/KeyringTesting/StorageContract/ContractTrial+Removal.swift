@@ -4,9 +4,7 @@ internal import Keyring
 internal import KeyringStorage
 
 /// The trial of removals: the right items go, and no others.
-struct RemovalTrial: ContractTrial {
-  let subject: TrialSubject
-
+extension ContractTrial {
   func removingAbsentSaysZero() throws {
     try expect(!storage.remove(password()), "removing an absent item removed one")
     let count = try storage.removeItems(matching: .service(service))
@@ -21,8 +19,7 @@ struct RemovalTrial: ContractTrial {
     let other = ItemKey.password(service: otherService, account: "account")
     try save("kept", other)
     for account in ["one", "two", "three"] { try save(account, password(account)) }
-    try storage[credentials(), as: .credential].write(
-      Credential(login: "login", password: "password"))
+    try credential().write(Credential(login: "login", password: "password"))
 
     let count = try storage.removeItems(matching: .service(service, kind: .credentials))
     try expect(count == 1, "removing a service's only credential removed \(count) items")

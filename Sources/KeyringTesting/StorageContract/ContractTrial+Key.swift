@@ -4,9 +4,7 @@ internal import Keyring
 internal import KeyringStorage
 
 /// The trial of keys: each names one item, and no key means the item of another one.
-struct KeyTrial: ContractTrial {
-  let subject: TrialSubject
-
+extension ContractTrial {
   func keysNeverCollide() throws {
     let keys: [ItemKey] = [
       password("name"), password("Name"), password("name "), password("name*"),

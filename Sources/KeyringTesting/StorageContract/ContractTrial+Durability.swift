@@ -5,11 +5,7 @@ internal import KeyringPlatform
 internal import KeyringStorage
 
 /// The trial of durability: what was acknowledged is there after the backend has restarted.
-struct DurabilityTrial: ContractTrial {
-  static let requirement: StorageContract.Requirement? = .restart
-
-  let subject: TrialSubject
-
+extension ContractTrial {
   func newItemsAreDurable() throws {
     try forEachEnding { ending in
       var items = [try newItem(password()), try newItem(credentials())]
@@ -22,7 +18,7 @@ struct DurabilityTrial: ContractTrial {
         try storage.save(item, mode: .addOrReplace)
         items.append(item)
       }
-      try subject.restart(after: ending)
+      try restart(after: ending)
       try expectOnly(items, "after a restart")
     }
   }
@@ -31,13 +27,13 @@ struct DurabilityTrial: ContractTrial {
     try forEachEnding { ending in
       // A backend may change what it has read from its disk in another way than what is new.
       let old = try Change.allCases.map { try newItem(key(of: $0, "old")) }
-      try subject.restart(after: ending)
+      try restart(after: ending)
       let new = try Change.allCases.map { try newItem(key(of: $0, "new")) }
       let changed = try zip(Change.allCases + Change.allCases, old + new).map {
         try changedItem($1, by: $0)
       }
       try expectOnly(changed, "before a restart")
-      try subject.restart(after: ending)
+      try restart(after: ending)
       try expectOnly(changed, "after a restart")
     }
   }
@@ -49,7 +45,7 @@ struct DurabilityTrial: ContractTrial {
       for key in [password("old"), password("changed"), password("again"), other] {
         _ = try newItem(key)
       }
-      try subject.restart(after: ending)
+      try restart(after: ending)
 
       _ = try newItem(password("new"))
       for text in ["second", "third"] { try save(text, password("changed"), mode: .update) }
@@ -58,7 +54,7 @@ struct DurabilityTrial: ContractTrial {
       }
       try storage.removeItems(matching: .service(otherService))
       let again = try newItem(password("again"))
-      try subject.restart(after: ending)
+      try restart(after: ending)
       try expectOnly([kept, again], "after a restart")
       try expect(!storage.exists(other), "after a restart there is still \(other)")
     }
@@ -139,7 +135,7 @@ struct DurabilityTrial: ContractTrial {
     for ending in endings {
       do {
         try body(ending)
-        try subject.removeEverything()
+        try removeEverything()
       } catch let violation as ContractViolation where endings.count > 1 {
         throw self.violation("\(violation.finding) (\(ending))")
       }

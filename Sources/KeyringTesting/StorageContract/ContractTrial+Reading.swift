@@ -6,13 +6,11 @@ internal import KeyringStorage
 internal import Synchronization
 
 /// The trial of reading: every way to read an item finds the same.
-struct ReadingTrial: ContractTrial {
-  let subject: TrialSubject
-
+extension ContractTrial {
   func missingIsEmpty() throws {
     try expect(secret(password()) == nil, "a missing item was read")
     try expect(storage.password(for: password()) == nil, "a password was read")
-    try expect(storage[credentials(), as: .credential].read() == nil, "a credential was read")
+    try expect(credential().read() == nil, "a credential was read")
     try expect(!storage.exists(password()), "a missing item exists")
     let items = try storage.items(matching: .service(service, details: .all))
     try expect(items.isEmpty, "a service without items has \(items.count)")

@@ -6,9 +6,7 @@ internal import KeyringStorage
 internal import Synchronization
 
 /// The trial of threads: any number of them use the storage at the same time.
-struct ThreadTrial: ContractTrial {
-  let subject: TrialSubject
-
+extension ContractTrial {
   func threadsLoseNothing() throws {
     let threads = 4
     let rounds = 10

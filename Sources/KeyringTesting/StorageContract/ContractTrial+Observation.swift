@@ -6,15 +6,11 @@ internal import KeyringStorage
 internal import Synchronization
 
 /// The trial of observation: observers get each change once, with its kind, and nobody waits for them.
-struct ObservationTrial: ContractTrial {
-  static let requirement: StorageContract.Requirement? = .observation
-
-  let subject: TrialSubject
-
+extension ContractTrial {
   func changesAreReportedOnce() throws {
     let key = password()
     try save("there before", password("old"))
-    let log = try observe(.service(service))
+    let log = try observe()
     try log.expect([], self)
 
     try save("first", key, mode: .add)
@@ -51,18 +47,18 @@ struct ObservationTrial: ContractTrial {
   /// Checks a case in which a storage may have to create a new item and delete the old one: another login.
   private func newLoginsAreReplacements(_ log: ChangeLog) throws {
     let key = credentials()
-    try storage[key, as: .credential].write(Credential(login: "first", password: "s3cret"))
+    try credential().write(Credential(login: "first", password: "s3cret"))
     try log.expect([.created(key)], self)
-    try storage[key, as: .credential].write(Credential(login: "second", password: "s3cret"))
+    try credential().write(Credential(login: "second", password: "s3cret"))
     try log.expect([.replaced(key)], self)
     try storage.remove(key)
     try log.expect([.removed(key)], self)
   }
 
   func endedObservationsAreSilent() throws {
-    let ended = try observe(.service(service))
-    let released = try observe(.service(service))
-    let log = try observe(.service(service))
+    let ended = try observe()
+    let released = try observe()
+    let log = try observe()
     try save("s3cret", password())
     for log in [ended, released, log] { _ = try log.wait(for: [.created(password())], self) }
 
@@ -77,21 +73,13 @@ struct ObservationTrial: ContractTrial {
 
   func observersMayUseTheStorage() throws {
     let (first, second) = (password("first"), password("second"))
-    let log = ChangeLog(of: service)
     let item = SecureItem(key: second, secret: Secret("of the observer"))
     // The observer may outlive the trial, whose closures are the caller's.
-    let observation = try observable.observe(.service(service)) { [weak log, storage] event in
-      if case .changed(.created(first)) = event {
-        do throws(SecureStorageError) {
-          try storage.save(item, mode: .addOrReplace)
-          _ = try storage.item(for: first, details: .secret)
-        } catch {
-          log?.fail(error)
-        }
-      }
-      log?.append(event)
+    let log = try observe { [storage] event throws(SecureStorageError) in
+      guard case .changed(.created(first)) = event else { return }
+      try storage.save(item, mode: .addOrReplace)
+      _ = try storage.item(for: first, details: .secret)
     }
-    log.observation.withLock { $0 = observation }
     try save("s3cret", first)
     let found = try log.wait(for: [.created(first), .created(second)], self)
     try expect(
@@ -103,17 +91,14 @@ struct ObservationTrial: ContractTrial {
   func nobodyWaitsForObservers() throws {
     let keys = ["first", "second", "third"].map { password($0) }
     let changes = keys.map(ItemChange.created)
-    let log = ChangeLog(of: service)
     let gate = DispatchSemaphore(value: 0)
     let isLate = Mutex(false)
-    let observation = try observable.observe(.service(service)) { [weak log] event in
+    let log = try observe { event in
       if event == .changed(changes[0]), gate.wait(timeout: .now() + 20) == .timedOut {
         isLate.withLock { $0 = true }
       }
-      log?.append(event)
     }
-    log.observation.withLock { $0 = observation }
-    let other = try observe(.service(service))
+    let other = try observe()
     for key in keys {
       try save("s3cret", key)
       try expectStored("s3cret", key, "while an observer waits")
@@ -127,17 +112,19 @@ struct ObservationTrial: ContractTrial {
       "the storage reported \(found), and \(late) to an observer that had waited")
   }
 
-  private var observable: any ObservableStorage {
-    get throws {
-      if let storage = storage as? any ObservableStorage { return storage }
+  /// Observes the items of the service with an observer that reacts to each event before it is in the log.
+  private func observe(
+    _ react: @escaping @Sendable (StorageEvent) throws(SecureStorageError) -> Void = { _ in }
+  ) throws -> ChangeLog {
+    guard let observable = storage as? any ObservableStorage else {
       throw violation("the case is for an ObservableStorage")
     }
-  }
-
-  private func observe(_ query: ItemQuery) throws -> ChangeLog {
     let log = ChangeLog(of: service)
     // The log retains the observation, and the observation retains its closure.
-    let observation = try observable.observe(query) { [weak log] in log?.append($0) }
+    let observation = try observable.observe(.service(service)) { [weak log] event in
+      do throws(SecureStorageError) { try react(event) } catch { log?.fail(error) }
+      log?.append(event)
+    }
     log.observation.withLock { $0 = observation }
     return log
   }
@@ -173,7 +160,7 @@ private final class ChangeLog: Sendable {
   /// Expects these changes and no others.
   ///
   /// It makes another change, and late reports arrive before the report of that change.
-  func expect(_ expected: [ItemChange], _ trial: some ContractTrial) throws {
+  func expect(_ expected: [ItemChange], _ trial: ContractTrial) throws {
     var found = try wait(for: expected, trial)
     let last = trial.password("last")
     try trial.save("last", last)
@@ -185,7 +172,7 @@ private final class ChangeLog: Sendable {
   }
 
   /// Waits until the expected number of changes was reported, and takes them.
-  func wait(for expected: [ItemChange], _ trial: some ContractTrial) throws -> [ItemChange] {
+  func wait(for expected: [ItemChange], _ trial: ContractTrial) throws -> [ItemChange] {
     var found = takeAll()
     let end = DispatchTime.now() + 60
     while found.count < expected.count {

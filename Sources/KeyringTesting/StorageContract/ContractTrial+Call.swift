@@ -6,9 +6,7 @@ internal import KeyringStorage
 internal import Synchronization
 
 /// The trial of calls: each one ends, and then does nothing any more.
-struct CallTrial: ContractTrial {
-  let subject: TrialSubject
-
+extension ContractTrial {
   func canceledCallsAreNotMade() throws {
     try save("kept", password())
     // Once the storage has cached the secret, a cancelled call must not return it from the cache either.

@@ -5,9 +5,7 @@ internal import KeyringStorage
 internal import Synchronization
 
 /// The trial of saving: it replaces the right item, in a single step.
-struct SavingTrial: ContractTrial {
-  let subject: TrialSubject
-
+extension ContractTrial {
   func savingReplacesOne() throws {
     let key = password()
     for text in ["first", "second", "third"] {
@@ -48,25 +46,19 @@ struct SavingTrial: ContractTrial {
     try expect(.itemNotFound, of: "updating an absent password") {
       try storage.setPassword("third", for: key, mode: .update)
     }
-    let credential = credentials()
-    try storage[credential, as: .credential].write(
-      Credential(login: "a", password: "b"), mode: .add)
+    let first = Credential(login: "a", password: "b")
+    try credential().write(first, mode: .add)
     try expect(.itemAlreadyExists, of: "adding a present credential with another login") {
-      try storage[credential, as: .credential].write(
-        Credential(login: "c", password: "d"), mode: .add)
+      try credential().write(Credential(login: "c", password: "d"), mode: .add)
     }
-    try expect(
-      storage[credential, as: .credential].read() == Credential(login: "a", password: "b"),
-      "a refused addition changed the credential")
+    try expect(credential().read() == first, "a refused addition changed the credential")
   }
 
   func newLoginLeavesOneItem() throws {
-    let label = "account"
     for number in 1...3 {
-      let credential = Credential(login: "login \(number)", password: "password \(number)")
-      try storage[credentials(label), as: .credential].write(credential)
-      let found = try storage[credentials(label), as: .credential].read()
-      try expect(found == credential, "after a new login the credential is another one")
+      let new = Credential(login: "login \(number)", password: "password \(number)")
+      try credential().write(new)
+      try expect(credential().read() == new, "after a new login the credential is another one")
       let count = try storage.items(matching: .service(service)).count
       try expect(count == 1, "after a new login there are \(count) items")
     }
@@ -76,11 +68,11 @@ struct SavingTrial: ContractTrial {
     @Sendable func pair(_ number: Int) -> Credential {
       Credential(login: "login \(number)", password: "login \(number)")
     }
-    try storage[credentials("account"), as: .credential].write(pair(0))
+    try credential().write(pair(0))
     let isWriting = Atomic(true)
     let read: @Sendable () throws -> Void = {
       repeat {
-        let found = try storage[credentials("account"), as: .credential].read()
+        let found = try credential().read()
         try expect(found != nil, "a reader found nothing while the credential was rewritten")
         try expect(
           found?.login == found?.password, "a reader found a login with another's password")
@@ -89,9 +81,7 @@ struct SavingTrial: ContractTrial {
     try Self.concurrently([
       {
         defer { isWriting.store(false, ordering: .releasing) }
-        for number in 1...50 {
-          try storage[credentials("account"), as: .credential].write(pair(number))
-        }
+        for number in 1...50 { try credential().write(pair(number)) }
       }, read, read,
     ])
   }
