@@ -3,12 +3,6 @@
 import FoundationEssentials
 public import KeyringStorage
 
-#if canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 /// A private directory in memory with a file for each secret, as systemd gives it to a service.
 ///
 /// See [systemd.exec(5)](https://www.freedesktop.org/software/systemd/man/systemd.exec.html), section

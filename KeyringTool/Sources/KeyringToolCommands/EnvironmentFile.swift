@@ -3,12 +3,6 @@
 internal import KeyringMigration
 public import KeyringStorage
 
-#if canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 /// A file with environment variables, whose values may be references to secrets.
 public struct EnvironmentFile: Sendable {
   /// A variable with its value, which is a secret or plain text.

@@ -2,12 +2,6 @@
 
 public import Keyring
 
-#if canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 /// A filter for the output of a program, which replaces secrets by a mark.
 ///
 /// It finds them wherever the output is divided. It holds bytes back only while a secret begins with them. Secrets that

@@ -3,12 +3,6 @@
 import FoundationEssentials
 public import KeyringStorage
 
-#if canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 extension StorageDiagnosis {
   /// Adds the version of gnome-keyring, if that is the provider.
   ///

@@ -2,12 +2,6 @@
 
 package import Keyring
 
-#if canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 extension UnsafeMutableRawBufferPointer {
   /// Overwrites the bytes, also if nothing reads them again.
   package func wipe() {

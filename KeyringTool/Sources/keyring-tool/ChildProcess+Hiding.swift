@@ -5,12 +5,6 @@ import Keyring
 import KeyringToolCommands
 import Synchronization
 
-#if canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 extension ChildProcess {
   /// Runs another program to its end, and hides secrets in what it prints.
   ///

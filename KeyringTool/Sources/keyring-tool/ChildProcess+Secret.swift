@@ -5,12 +5,6 @@ import Keyring
 import KeyringStorage
 import KeyringToolCommands
 
-#if canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 extension ChildProcess {
   /// Runs another program to its end, which gets a secret as its input, and prints one.
   ///

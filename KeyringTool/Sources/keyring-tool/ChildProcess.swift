@@ -5,12 +5,6 @@ import CProcess
 import KeyringToolCommands
 import Synchronization
 
-#if canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 /// A child process with the input, output and environment of this one.
 ///
 /// This process waits for it, or runs the other program in its place.

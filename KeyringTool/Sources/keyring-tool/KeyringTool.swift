@@ -4,12 +4,6 @@ import ArgumentParser
 import Keyring
 import KeyringToolCommands
 
-#if canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 /// A command-line tool for a keyring.
 @main
 struct KeyringTool: AsyncParsableCommand {

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Keyring
-
-#if canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
+import KeyringToolCommands
 
 #if os(Linux)
 import CProcess

@@ -4,12 +4,6 @@ import ArgumentParser
 import KeyringStorage
 import KeyringToolCommands
 
-#if canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Run a program with secrets of a service.",

@@ -3,12 +3,6 @@
 import ArgumentParser
 import KeyringToolCommands
 
-#if canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 /// The name of a storage on the command line.
 enum StorageName: Equatable, ExpressibleByArgument, CustomStringConvertible {
   case keyring(collection: String?)

@@ -7,12 +7,6 @@ import KeyringToolCommands
 import Keyring
 import KeyringEtcd
 
-#if canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 extension StorageSelection {
   /// The fleet's storage, for commands that only a fleet has.
   ///

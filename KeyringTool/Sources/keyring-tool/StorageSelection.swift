@@ -6,12 +6,6 @@ import KeyringFile
 import KeyringStorage
 import KeyringToolCommands
 
-#if canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 /// A storage that is named on the command line, with everything that is needed to open it.
 struct StorageSelection {
   let name: StorageName

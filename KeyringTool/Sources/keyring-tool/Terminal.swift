@@ -4,12 +4,6 @@ import Keyring
 import KeyringStorage
 import KeyringToolCommands
 
-#if canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 /// The input and output of secrets.
 enum Terminal {
   /// Makes reads and writes of closed standard streams fail.

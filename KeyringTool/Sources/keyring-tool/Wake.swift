@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
+import KeyringToolCommands
 
 /// A pipe that wakes this program when a signal has arrived.
 enum Wake {

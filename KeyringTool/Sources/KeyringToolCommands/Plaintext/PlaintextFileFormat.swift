@@ -2,12 +2,6 @@
 
 internal import KeyringMigration
 
-#if canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 /// A format of files in which programs keep secrets as plain text.
 public enum PlaintextFileFormat: String, Sendable, CaseIterable {
   /// Lines `NAME=value`.

@@ -5,12 +5,6 @@ internal import KeyringMigration
 public import KeyringStorage
 import Synchronization
 
-#if canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 /// An import of secrets from a file of another program.
 public struct PlaintextImport: Sendable {
   /// A value of the file, and the item that it becomes.
