@@ -12,15 +12,7 @@ public final class HidingFilter {
   /// The text in the place of secrets.
   public static let mark = Secret("").description
 
-  private struct Pattern {
-    let secret: Secret
-    /// For each beginning of the secret, the length of the longest shorter one that is also its end.
-    let borders: [Int]
-    /// The number of bytes of the secret with which the output ends.
-    var found = 0
-  }
-
-  private var patterns: [Pattern]
+  private let secrets: [Secret]
   /// The last bytes of the output, and those of the secrets among them.
   private var held = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
   private var count = 0
@@ -34,11 +26,8 @@ public final class HidingFilter {
   ///   - secrets: The secrets. Line ends at their ends don't matter.
   ///   - isTerminal: Pass `true` if line feeds may also be a carriage return and a line feed.
   public init(_ secrets: [Secret], isTerminal: Bool) {
-    let secrets = secrets.map(Self.body)
-    let lines = isTerminal ? secrets.compactMap(Self.onTerminal) : []
-    patterns = (secrets + lines).filter { $0.count > 0 }.map { secret in
-      Pattern(secret: secret, borders: secret.withUnsafeBytes(Self.borders))
-    }
+    let bodies = secrets.map(Self.body).filter { $0.count > 0 }
+    self.secrets = isTerminal ? bodies + bodies.compactMap(Self.onTerminal) : bodies
   }
 
   /// Returns a secret without the line ends at its end, which a program may leave out.
@@ -53,40 +42,11 @@ public final class HidingFilter {
   /// Returns a secret as a terminal shows it, or `nil` if it has only one line.
   private static func onTerminal(_ secret: Secret) -> Secret? {
     secret.withUnsafeBytes { bytes in
-      let count = bytes.count { $0 == 0x0A }
-      if count == 0 { return nil }
-      return withUnsafeTemporaryAllocation(byteCount: bytes.count + count, alignment: 1) { room in
-        defer { room.wipe() }
-        var next = 0
-        for byte in bytes {
-          if byte == 0x0A {
-            room[next] = 0x0D
-            next += 1
-          }
-          room[next] = byte
-          next += 1
-        }
-        return Secret(copying: UnsafeRawBufferPointer(room))
-      }
+      let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+      if lines.count == 1 { return nil }
+      let end = Secret("\r\n")
+      return Secret(joining: Array(lines.map { [Secret(bytes: $0)] }.joined(separator: [end])))
     }
-  }
-
-  private static func borders(_ bytes: UnsafeRawBufferPointer) -> [Int] {
-    var borders = [0]
-    for index in bytes.indices.dropFirst() {
-      borders.append(next(after: borders[index - 1], bytes[index], bytes, borders))
-    }
-    return borders
-  }
-
-  /// Returns the length of the longest beginning of a secret with which the output ends after one more byte.
-  @inline(__always)
-  private static func next(
-    after found: Int, _ byte: UInt8, _ secret: UnsafeRawBufferPointer, _ borders: [Int]
-  ) -> Int {
-    var found = found
-    while found > 0, found == secret.count || secret[found] != byte { found = borders[found - 1] }
-    return secret[found] == byte ? found + 1 : 0
   }
 
   /// Filters a part of the output.
@@ -100,12 +60,9 @@ public final class HidingFilter {
   ) throws {
     let start = count
     append(bytes)
-    let all = UnsafeRawBufferPointer(rebasing: held[..<count])
-    for index in patterns.indices { find(index, in: all, from: start) }
+    let ends = secrets.map { $0.withUnsafeBytes { hide($0, addedAt: start) } }
     mergeHidden()
-    let end = max(0, count - (patterns.map(\.found).max() ?? 0))
-    // What is hidden already stays so.
-    try pass(hidden.first { $0.contains(end) }?.upperBound ?? end, write)
+    try pass(ends.min() ?? count, write)
   }
 
   deinit {
@@ -134,31 +91,21 @@ public final class HidingFilter {
     count += bytes.count
   }
 
-  private func find(_ index: Int, in all: UnsafeRawBufferPointer, from start: Int) {
-    let (secret, borders) = (patterns[index].secret, patterns[index].borders)
-    var found = patterns[index].found
-    secret.withUnsafeBytes { secret in
-      var position = start
-      while position < all.count {
-        if found == 0 {
-          // Most bytes begin no secret.
-          guard let start = all.baseAddress,
-            let first = memchr(start + position, Int32(secret[0]), all.count - position)
-          else { return }
-          position = UnsafeRawPointer(first) - start
-        }
-        found = Self.next(after: found, all[position], secret, borders)
-        position += 1
-        guard found == secret.count else { continue }
-        var range = max(0, position - found)..<position
-        if let last = hidden.last, range.lowerBound <= last.upperBound, last.lowerBound < position {
-          range = min(last.lowerBound, range.lowerBound)..<max(last.upperBound, position)
-          hidden.removeLast()
-        }
-        hidden.append(range)
+  /// Hides a secret wherever it ends in new bytes, and returns the position at which the last bytes begin it.
+  private func hide(_ secret: UnsafeRawBufferPointer, addedAt start: Int) -> Int {
+    guard let bytes = held.baseAddress, let wanted = secret.baseAddress else { return count }
+    var position = max(0, start - secret.count + 1)
+    // Most bytes begin no secret.
+    while let first = memchr(bytes + position, Int32(secret[0]), count - position) {
+      position = first - bytes
+      let length = min(secret.count, count - position)
+      if memcmp(first, wanted, length) == 0 {
+        if length < secret.count { return position }
+        hidden.append(position..<(position + length))
       }
+      position += 1
     }
-    patterns[index].found = found
+    return count
   }
 
   /// Sorts the ranges of all secrets, and joins those that overlap or touch.
@@ -181,7 +128,8 @@ public final class HidingFilter {
       try write(UnsafeRawBufferPointer(rebasing: held[range]))
     }
     var position = 0
-    for range in hidden where range.lowerBound < end {
+    // A secret that is found has its mark at once, even if another one may begin with it.
+    for range in hidden where range.lowerBound <= end {
       try writePlain(position..<range.lowerBound)
       if !isMarked {
         isMarked = true
