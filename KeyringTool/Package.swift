@@ -32,8 +32,7 @@ let package = Package(
     .executableTarget(
       name: "keyring-tool",
       dependencies: [
-        "KeyringToolCommands",
-        .target(name: "CProcess", condition: .when(platforms: [.linux])),
+        "CProcess", "KeyringToolCommands",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Keyring", package: "swift-keyring"),
         .product(name: "KeyringFile", package: "swift-keyring"),

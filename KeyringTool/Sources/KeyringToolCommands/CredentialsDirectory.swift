@@ -49,8 +49,8 @@ public struct CredentialsDirectory {
   ///
   /// - Parameter secrets: The secrets, by the names of their files.
   /// - Throws: ``ToolFailure`` if a file can't be written.
-  public func write(_ secrets: [String: Secret]) throws {
-    for (name, secret) in secrets { try write(secret, to: "\(path)/\(name)") }
+  public func add(_ secrets: [String: Secret]) throws {
+    for (name, secret) in secrets { try add(secret, at: "\(path)/\(name)") }
   }
 
   /// Removes the directory with its files, and the files that were added to it.
@@ -87,7 +87,7 @@ public struct CredentialsDirectory {
     return ["tmpfs", "ramfs"].contains(innermost.type)
   }
 
-  private func write(_ secret: Secret, to file: String) throws {
+  private func add(_ secret: Secret, at file: String) throws {
     let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o400)
     guard descriptor >= 0 else { throw Self.unwritable(file) }
     defer { close(descriptor) }
@@ -95,7 +95,7 @@ public struct CredentialsDirectory {
       var rest = bytes[...]
       while !rest.isEmpty {
         let part = UnsafeRawBufferPointer(rebasing: rest)
-        let count = systemWrite(descriptor, part.baseAddress, part.count)
+        let count = write(descriptor, part.baseAddress, part.count)
         if count < 0, errno == EINTR { continue }
         guard count > 0 else { throw Self.unwritable(file) }
         rest = rest.dropFirst(count)
@@ -108,9 +108,4 @@ public struct CredentialsDirectory {
       "\(path.printable) can't be written.",
       recoverySuggestion: "Check its file system, or pass the secrets with --env.")
   }
-}
-
-/// Calls the C library's function, whose name the type above also uses.
-private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-  write(descriptor, bytes, count)
 }

@@ -69,9 +69,3 @@ public struct DoctorReport: Sendable {
     }
   }
 }
-
-extension String {
-  fileprivate func padded(to width: Int) -> String {
-    self + String(repeating: " ", count: max(0, width - count))
-  }
-}

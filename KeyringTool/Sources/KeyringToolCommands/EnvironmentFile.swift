@@ -22,11 +22,7 @@ public struct EnvironmentFile: Sendable {
   /// - Throws: ``ToolFailure`` if the file doesn't exist, or if a reference is malformed; `SecureStorageError`
   ///   if the file can't be read.
   public init(at path: String) throws {
-    guard access(path, F_OK) == 0 else {
-      throw ToolFailure(
-        "There is no file \(path.printable).",
-        recoverySuggestion: "Check the path after --env-file.", status: .notFound)
-    }
+    try PlaintextFileFormat.checkFile(at: path)
     self.path = path
     variables = try PlaintextSource.environmentFile(path).entries().map { entry in
       let name = entry.path.joined()

@@ -151,29 +151,23 @@ public struct ItemCommands: Sendable {
       func migration(replacing isReplacing: Bool) -> Migration {
         Migration(of: keys, from: storage, to: destination, replacing: isReplacing)
       }
-      return try Self.explainingMoves {
+      do {
         if try migration(replacing: isReplacing).copy().count > 0 {
           try prepare()
           try Self.check(Array(storage.items(for: keys, details: []).keys), areIn: destination)
         }
         return try migration(replacing: false).move().count
+      } catch var error as SecureStorageError {
+        if error.argument == "destination" {
+          throw ToolFailure(
+            "The items are already in that collection.",
+            recoverySuggestion: "Choose two different collections.")
+        }
+        if error.code == .itemAlreadyExists {
+          error.recoverySuggestion = "Remove one of them, or move with --replace."
+        }
+        throw error
       }
-    }
-  }
-
-  private static func explainingMoves(_ body: () throws -> Int) throws -> Int {
-    do {
-      return try body()
-    } catch var error as SecureStorageError {
-      if error.argument == "destination" {
-        throw ToolFailure(
-          "The items are already in that collection.",
-          recoverySuggestion: "Choose two different collections.")
-      }
-      if error.code == .itemAlreadyExists {
-        error.recoverySuggestion = "Remove one of them, or move with --replace."
-      }
-      throw error
     }
   }
 

@@ -30,8 +30,8 @@ public struct ItemListing: Sendable {
     }
     let widths = (0..<5).map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in
-      zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
-        .joined(separator: "  ").trimmingSuffix(" ")
+      zip(row, widths).map { $0.padded(to: $1) }
+        .joined(separator: "  ").replacing(#/ +$/#, with: "")
     }
   }
 
@@ -100,12 +100,4 @@ public struct ItemListing: Sendable {
 extension SecureItem {
   /// Whether the secret has expired.
   var isExpired: Bool { expires.map { $0 <= Date.now } ?? false }
-}
-
-extension String {
-  fileprivate func trimmingSuffix(_ character: Character) -> String {
-    var text = self
-    while text.last == character { text.removeLast() }
-    return text
-  }
 }

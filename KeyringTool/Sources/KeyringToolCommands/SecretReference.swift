@@ -107,21 +107,11 @@ public struct SecretReference: Sendable, Equatable {
 
   /// Replaces `%` and two hexadecimal digits with the byte that they represent, as in RFC 3986.
   private static func decoded(_ text: Substring) throws(ItemSelection.Unclear) -> String {
-    var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
-    while let byte = rest.popFirst() {
-      if byte != UInt8(ascii: "%") {
-        bytes.append(byte)
-        continue
-      }
-      let digits = rest.prefix(2).compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-      guard digits.count == 2 else {
-        throw ItemSelection.Unclear(message: "Write a \"%\" as %25.")
-      }
-      bytes.append(UInt8(digits[0] << 4 | digits[1]))
-      rest = rest.dropFirst(2)
+    if text.contains(#/%(?![0-9A-Fa-f]{2})/#) {
+      throw ItemSelection.Unclear(message: "Write a \"%\" as %25.")
     }
-    guard let decoded = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+    let bytes = PercentDecoded(Array(text.utf8))
+    guard !text.contains("%00"), let decoded = String(validating: bytes, as: UTF8.self) else {
       throw ItemSelection.Unclear(message: "Percent-encode UTF-8 without NUL.")
     }
     return decoded

@@ -13,4 +13,9 @@ extension String {
       }
     }
   }
+
+  /// Returns the text with spaces at its end, at least as many characters as a width.
+  func padded(to width: Int) -> String {
+    self + String(repeating: " ", count: max(0, width - count))
+  }
 }

@@ -62,12 +62,12 @@ private struct SecretExchange {
   mutating func end() {
     UnsafeMutableRawBufferPointer(rebasing: room[..<count]).wipe()
     room.deallocate()
-    close(&source)
-    close(&target)
+    shut(&source)
+    shut(&target)
   }
 
-  private func close(_ descriptor: inout Int32) {
-    if descriptor >= 0 { systemClose(descriptor) }
+  private func shut(_ descriptor: inout Int32) {
+    if descriptor >= 0 { close(descriptor) }
     descriptor = -1
   }
 
@@ -99,12 +99,12 @@ private struct SecretExchange {
         return keyring_tool_start(&started, &error)
       }
     for descriptor in [inputs.reading, outputs.writing] where descriptor >= 0 {
-      systemClose(descriptor)
+      close(descriptor)
     }
     if number < 0 { return .notStarted(error) }
     ChildProcess.hasStarted(number)
     Wake.unblock()
-    write()
+    send()
     while true {
       pass()
       Wake.forget()
@@ -115,7 +115,7 @@ private struct SecretExchange {
         if ChildProcess.isToStop { raise(SIGSTOP) }
       case false?:
         // Programs that it has left running may print for ever.
-        while read() {}
+        while receive() {}
         let end = ChildProcess.end(of: number)
         return error == 0 ? end : .notStarted(error)
       }
@@ -131,46 +131,34 @@ private struct SecretExchange {
         pollfd(fd: target, events: Int16(POLLIN), revents: 0),
       ]
       if poll(&places, nfds_t(places.count), -1) < 0 { continue }
-      if places[1].revents != 0 { write() }
-      if places[2].revents != 0 { read() }
+      if places[1].revents != 0 { send() }
+      if places[2].revents != 0 { receive() }
       if places[0].revents != 0 { return }
     }
   }
 
   /// Writes as much of the input as the program takes, which may be nothing.
-  private mutating func write() {
+  private mutating func send() {
     let rest = (input?.count ?? 0) - written
     let added =
       rest == 0
       ? 0
-      : input?.withUnsafeBytes { systemWrite(source, $0.baseAddress.map { $0 + written }, rest) }
+      : input?.withUnsafeBytes { write(source, $0.baseAddress.map { $0 + written }, rest) }
     if let added, added < 0, errno == EINTR || errno == EAGAIN { return }
     written += max(0, added ?? 0)
-    if written == input?.count ?? 0 || (added ?? 0) < 0 { close(&source) }
+    if written == input?.count ?? 0 || (added ?? 0) < 0 { shut(&source) }
   }
 
   /// Reads what the program has printed, and returns `false` if there is nothing more now.
   @discardableResult
-  private mutating func read() -> Bool {
+  private mutating func receive() -> Bool {
     guard target >= 0 else { return false }
-    let added = systemRead(target, room.baseAddress.map { $0 + count }, room.count - count)
+    let added = read(target, room.baseAddress.map { $0 + count }, room.count - count)
     if added < 0, errno == EINTR || errno == EAGAIN { return false }
     count += max(0, added)
     if added > 0, count < room.count { return true }
     // A program that prints too much notices that nobody reads it.
-    close(&target)
+    shut(&target)
     return false
   }
-}
-
-// The C library's functions have the names of methods above.
-
-private func systemClose(_ descriptor: Int32) { close(descriptor) }
-
-private func systemRead(
-  _ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int
-) -> Int { read(descriptor, bytes, count) }
-
-private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-  write(descriptor, bytes, count)
 }

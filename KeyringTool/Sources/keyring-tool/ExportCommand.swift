@@ -22,8 +22,7 @@ struct ExportCommand: ParsableCommand {
   var toKeyFile: String?
 
   private var destination: StorageSelection {
-    StorageSelection(
-      name: to, keyFile: toKeyFile, mayAsk: !storage.noPrompt, timeout: storage.deadline)
+    storage.selection(of: to, keyFile: toKeyFile)
   }
 
   func validate() throws {

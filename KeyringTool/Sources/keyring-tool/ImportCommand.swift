@@ -62,15 +62,10 @@ struct ImportCommand: ParsableCommand {
   @Flag(help: "Remove the values from the file after they were imported and read back.")
   var removeSource = false
 
-  private func selection(_ name: StorageName) -> StorageSelection {
-    StorageSelection(
-      name: name, keyFile: fromKeyFile, mayAsk: !storage.noPrompt, timeout: storage.deadline)
-  }
-
   func validate() throws {
     switch source {
     case .storage(let name):
-      try selection(name).check(keyOption: "--from-key-file")
+      try storage.selection(of: name, keyFile: fromKeyFile).check(keyOption: "--from-key-file")
       if name == storage.selection.name { throw ValidationError("Both storages are the same.") }
       if format != nil || removeSource || !only.isEmpty {
         throw ValidationError("Use --format, --only and --remove-source only with a file.")
@@ -93,7 +88,7 @@ struct ImportCommand: ParsableCommand {
   func run() throws {
     switch source {
     case .storage(let name):
-      let source = try selection(name).openedSource()
+      let source = try storage.selection(of: name, keyFile: fromKeyFile).openedSource()
       guard dryRun else { return try copy.run(from: source, to: storage.selected()) }
       let listing = try ItemCommands(source).list(
         copy.items.selection(), allowsUnlocking: !storage.noPrompt)

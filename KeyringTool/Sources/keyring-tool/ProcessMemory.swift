@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CProcess
 import Keyring
 import KeyringToolCommands
-
-#if os(Linux)
-import CProcess
-#endif
 
 /// The memory of this process, which has secrets.
 enum ProcessMemory {
@@ -30,9 +27,7 @@ enum ProcessMemory {
   /// A program that replaces this one isn't affected.
   static func hide() {
     for number in crashes where !ChildProcess.isIgnored(number) { signal(number, SIG_DFL) }
-    #if os(Linux)
     _ = keyring_tool_hide_memory()
-    #endif
     var limit = inheritedLimit
     limit.rlim_cur = 0
     setrlimit(core, &limit)

@@ -57,19 +57,12 @@ struct RenameCommand: ParsableCommand {
   var toSchema: String?
 
   private var changes: [KeyChanges.Part: String] {
-    var changes: [KeyChanges.Part: String] = [:]
-    changes[.service] = toService
-    changes[.account] = toAccount
-    changes[.accessGroup] = toAccessGroup
-    changes[.credential] = toCredential
-    changes[.server] = toServer
-    changes[.port] = toPort
-    changes[.protocol] = toProtocol
-    changes[.path] = toPath
-    changes[.domain] = toDomain
-    changes[.authentication] = toAuthentication
-    changes[.schema] = toSchema
-    return changes
+    let all: [KeyChanges.Part: String?] = [
+      .service: toService, .account: toAccount, .accessGroup: toAccessGroup,
+      .credential: toCredential, .server: toServer, .port: toPort, .protocol: toProtocol,
+      .path: toPath, .domain: toDomain, .authentication: toAuthentication, .schema: toSchema,
+    ]
+    return all.compactMapValues(\.self)
   }
 
   func validate() throws {

@@ -217,7 +217,7 @@ struct RunCommand: ParsableCommand {
     ProcessMemory.forgetVariables()
     for (name, secret, _) in all { try set(name, secret) }
     if let path = credentialsDirectory {
-      try CredentialsDirectory(path: path).write(secrets)
+      try CredentialsDirectory(path: path).add(secrets)
       setenv("CREDENTIALS_DIRECTORY", path, 1)
       if !netrc.isEmpty { setenv("NETRC", "\(path)/netrc", 1) }
     }

@@ -4,7 +4,7 @@ import ArgumentParser
 import KeyringToolCommands
 
 /// The name of a storage on the command line.
-enum StorageName: Equatable, ExpressibleByArgument, CustomStringConvertible {
+enum StorageName: Equatable, ExpressibleByArgument {
   case keyring(collection: String?)
   case file(path: String)
   case fleet(namespace: String)
@@ -47,12 +47,6 @@ enum StorageName: Equatable, ExpressibleByArgument, CustomStringConvertible {
     }
   }
 
-  var description: String {
-    switch self {
-    case .keyring(nil): "keyring"
-    case .keyring(let label?): "keyring:\(label)"
-    case .file(let path): "file:\(path)"
-    case .fleet(let namespace): "etcd:\(namespace)"
-    }
-  }
+  /// The only storage that is a default, in the help.
+  var defaultValueDescription: String { "keyring" }
 }

@@ -52,14 +52,16 @@ struct StorageOptions: ParsableArguments {
     try selection.check(keyOption: "--key-file")
   }
 
-  /// The time to wait, or `nil` for the usual one.
-  var deadline: Duration? { timeout.map { .seconds($0) } }
-
   /// The storage with everything that is needed to open it.
   var selection: StorageSelection {
     let name = collection.map { StorageName.keyring(collection: $0) } ?? storage
-    return StorageSelection(
-      name: name, keyFile: keyFile, mayAsk: !noPrompt, timeout: deadline)
+    return selection(of: name, keyFile: keyFile)
+  }
+
+  /// Another storage, which is opened in the same way.
+  func selection(of name: StorageName, keyFile: String?) -> StorageSelection {
+    StorageSelection(
+      name: name, keyFile: keyFile, mayAsk: !noPrompt, timeout: timeout.map { .seconds($0) })
   }
 
   /// The selected storage.
@@ -71,8 +73,6 @@ struct StorageOptions: ParsableArguments {
   /// Another collection of the keyring.
   func keyring(_ collection: String?) throws -> SecretServiceStorage {
     _ = try keyring()
-    return try StorageSelection(
-      name: .keyring(collection: collection), keyFile: nil, mayAsk: !noPrompt, timeout: deadline
-    ).keyring()
+    return try selection(of: .keyring(collection: collection), keyFile: nil).keyring()
   }
 }

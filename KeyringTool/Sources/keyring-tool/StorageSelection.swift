@@ -56,10 +56,7 @@ struct StorageSelection {
   /// A missing file or collection is a storage without items, but here it's a mistake.
   func openedSource() throws -> any ObservableStorage {
     switch name {
-    case .file(let path) where access(path, F_OK) != 0:
-      throw ToolFailure(
-        "There is no file \(path).", recoverySuggestion: "Check the path after \"file:\".",
-        status: .notFound)
+    case .file(let path): try PlaintextFileFormat.checkFile(at: path)
     case .keyring(_?):
       // Throws an error if there is no such collection.
       _ = try keyring().isLocked()

@@ -85,15 +85,16 @@ public struct NetrcFile: Sendable {
           : "They have the same account. List them with \"list --server \(host)\", and remove all but one.",
         status: .ambiguous)
     }
-    let password = Self.password(in: secret)
-    passwords.append(Secret(bytes: password))
+    let password = CredentialDescription(stored: secret).password ?? secret
+    passwords.append(password)
     // Python compares the case of hosts. Most programs write them in lower case, whatever the user does.
     for host in Set([machine.host, machine.host.lowercased()]).sorted(by: >) {
       // Registries that know only tokens ignore the login.
       let login = item.key.account.flatMap { $0.isEmpty ? nil : $0 } ?? "token"
       var line = Array("machine ".utf8) + (try Self.token(Array(host.utf8), key))
       line += Array(" login ".utf8) + (try Self.token(Array(login.utf8), key))
-      line += Array(" password ".utf8) + (try Self.token(password, key))
+      line +=
+        Array(" password ".utf8) + (try Self.token(password.withUnsafeBytes { Array($0) }, key))
       line.append(UInt8(ascii: "\n"))
       guard line.count <= Self.longestLine else {
         throw Self.unwritable(key, "curl reads only lines of up to \(Self.longestLine) bytes.")
@@ -135,17 +136,6 @@ public struct NetrcFile: Sendable {
       items.filter { $0.key.server?.protocol == nil },
     ]
     return choices.first { !$0.isEmpty } ?? items
-  }
-
-  /// Returns the password in a secret, without the lines that git's helpers put below it.
-  private static func password(in secret: Secret) -> [UInt8] {
-    let bytes = secret.withUnsafeBytes { Array($0) }
-    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    let names = ["password_expiry_utc=", "oauth_refresh_token="]
-    let areGits = lines.dropFirst().allSatisfy { line in
-      names.contains { line.starts(with: $0.utf8) }
-    }
-    return areGits ? Array(lines[0]) : bytes
   }
 
   /// Returns a word, if every reader of such files understands it.

@@ -36,7 +36,10 @@ public enum PlaintextFileFormat: String, Sendable, CaseIterable {
   }
 
   /// Throws an error if a file doesn't exist or can't be opened.
-  static func checkFile(at path: String) throws(ToolFailure) {
+  ///
+  /// - Parameter path: The path of the file.
+  /// - Throws: ``ToolFailure``.
+  public static func checkFile(at path: String) throws(ToolFailure) {
     if access(path, R_OK) == 0 { return }
     throw errno == EACCES
       ? ToolFailure(

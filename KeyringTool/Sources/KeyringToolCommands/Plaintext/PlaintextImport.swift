@@ -103,9 +103,7 @@ public struct PlaintextImport: Sendable {
   public var lines: [String] {
     let width = values.map(\.name.printable.count).max() ?? 0
     return values.map { value in
-      let name = value.name.printable
-      let padding = String(repeating: " ", count: width - name.count)
-      return "\(name)\(padding)  \(value.key.description.printable)"
+      "\(value.name.printable.padded(to: width))  \(value.key.description.printable)"
     }
   }
 
@@ -162,14 +160,14 @@ public struct PlaintextImport: Sendable {
     _ storage: any SecureStorage, _ isReplacing: Bool, isCopied: Bool = false,
     _ body: (Migration) throws(SecureStorageError) -> Int
   ) throws(SecureStorageError) -> Int {
-    let last = LastProgress()
+    let last = Mutex<Migration.Progress?>(nil)
     let migration = Migration(
       of: values.map(\.mapping), from: source, to: storage, replacing: isReplacing
-    ) { last.value = $0 }
+    ) { progress in last.withLock { $0 = progress } }
     do {
       return try body(migration)
     } catch {
-      throw described(error, last.value, isCopied: isCopied)
+      throw described(error, last.withLock(\.self), isCopied: isCopied)
     }
   }
 
@@ -197,15 +195,5 @@ public struct PlaintextImport: Sendable {
     }
     error.recoverySuggestion = "\(error.advice) \(done)"
     return error
-  }
-}
-
-/// The last progress that a migration has reported.
-private final class LastProgress: Sendable {
-  private let stored = Mutex<Migration.Progress?>(nil)
-
-  var value: Migration.Progress? {
-    get { stored.withLock { $0 } }
-    set { stored.withLock { $0 = newValue } }
   }
 }
