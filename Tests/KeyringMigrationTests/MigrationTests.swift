@@ -429,18 +429,6 @@ import Testing
     }
     #expect(call > items.count * 5, "it went through all calls")
   }
-
-  @Test func `a removal that fails is an error, and the next run finishes it`() throws {
-    try fill(old)
-    let source = FaultyStorage(old)
-    source.fail(.remove, with: .locked, onCall: 4)
-    expectError(.locked) { try Migration(of: query, from: source, to: new).move() }
-    #expect(try old.items(matching: query).count == Self.items.count - 3)
-    try expectAll(in: new)
-    #expect(try Migration(of: query, from: source, to: new).move().count == Self.items.count - 3)
-    try expectAll(in: new)
-    try expectNone(in: old)
-  }
 }
 
 /// One of two storages that share a number of calls, after which all calls fail.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
+import Foundation
 import Keyring
 import KeyringMigration
 import KeyringStorage
@@ -8,14 +8,6 @@ import KeyringTesting
 import Synchronization
 import TestPrograms
 import Testing
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// Migrations of secrets out of files and dictionaries.
 @Suite struct PlaintextMigrationTests {
@@ -288,27 +280,6 @@ import Darwin
     #expect(try !storage.exists(token))
   }
 
-  // The test has its own process, which can no longer write files.
-  @Test func `a file that cannot be written stays, and is finished later`() async {
-    await #expect(processExitsWith: .success) {
-      signal(SIGXFSZ, SIG_IGN)
-      let storage = InMemoryStorage()
-      let key = ItemKey.password(service: "service", account: "token")
-      let file = try TemporaryFile("TOKEN=s3cret\nA=1\n")
-      let migration = Migration(
-        of: [.password("TOKEN", as: key)], from: .environmentFile(file.path), to: storage)
-      try TemporaryFile.limitSize(to: 2)
-      let error = #expect(throws: SecureStorageError.self) { try migration.move() }
-      #expect(error?.operation == .remove && error?.underlying?.code == Int(EFBIG))
-      #expect(try file.content == "TOKEN=s3cret\nA=1\n")
-      #expect(try file.neighbours == ["file"])
-      #expect(try storage.password(for: key) == "s3cret")
-      try TemporaryFile.limitSize(to: .max)
-      #expect(try migration.move().count == 1)
-      #expect(try file.content == "A=1\n")
-    }
-  }
-
   @Test func `a change of the value is noticed, and other changes are kept`() throws {
     let file = try TemporaryFile("TOKEN=s3cret\nA=1\n")
     let content = Mutex("TOKEN=newer\n")
@@ -482,17 +453,4 @@ final class TemporaryFile: Sendable {
   }
 
   func write(_ bytes: [UInt8]) throws { try place.write(bytes, "file") }
-
-  /// Keeps this process from writing larger files.
-  static func limitSize(to limit: rlim_t) throws {
-    var sizes = rlimit()
-    #if canImport(Glibc)
-    let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
-    #else
-    let resource = RLIMIT_FSIZE
-    #endif
-    try #require(getrlimit(resource, &sizes) == 0)
-    sizes.rlim_cur = min(limit, sizes.rlim_max)
-    try #require(setrlimit(resource, &sizes) == 0)
-  }
 }

@@ -39,10 +39,7 @@ struct BackupTests {
       #expect(try Program.tool(set, input: part.secret).status == 0)
     }
     // An item of another program.
-    let store = [
-      "store", "--label", "Theirs", "service", self.service, "username", "x", "note", "y",
-    ]
-    #expect(try Program.run("secret-tool", store, input: Data("theirs".utf8)).status == 0)
+    try Program.storeTheirs(["service", self.service, "username", "x", "note", "y"])
     let before = try items()
     #expect(before.count == 5)
 
@@ -65,24 +62,10 @@ struct BackupTests {
     #expect(try Program.run("secret-tool", lookup).output == "theirs")
   }
 
-  @Test func `a backup replaces a newer value only on request`() throws {
-    let item = ["--service", service, "--account", "me"]
-    #expect(try Program.tool(["set"] + item, input: "old").status == 0)
-    #expect(try Program.tool(["export"] + item + toFile).output == "copied 1\n")
-    #expect(try Program.tool(["set"] + item, input: "new").status == 0)
-    let refused = try Program.tool(["import"] + fromFile)
-    #expect(refused.status == 1 && refused.output == "copied 0\n")
-    #expect(refused.errors.contains("not copied: password (service: \(service), username: me)"))
-    #expect(try Program.tool(["get"] + item).output == "new")
-    #expect(try Program.tool(["import", "--replace"] + fromFile).output == "copied 1\n")
-    #expect(try Program.tool(["get"] + item).output == "old")
-  }
-
   /// Python's keyring marks its items, and another program may have one of the same account.
   @Test func `an item that isn't unique is named, and the others are copied`() throws {
     for mark in [[], ["application", "Python keyring library"]] {
-      let store = ["store", "--label", "x", "service", service, "username", "two"] + mark
-      #expect(try Program.run("secret-tool", store, input: Data("s3cret".utf8)).status == 0)
+      try Program.storeTheirs(["service", service, "username", "two"] + mark)
     }
     let service = ["--service", service]
     #expect(try Program.tool(["set", "--account", "one"] + service, input: "s3cret").status == 0)
@@ -120,17 +103,6 @@ struct BackupTests {
     try wrong.answer("Passphrase of the ", with: "wrong")
     try wrong.waitFor("another passphrase")
     #expect(try wrong.finish().status != 0)
-  }
-
-  @Test func `a mistyped passphrase ends an export`() throws {
-    let accounts = ["me", "you"].map { ["--service", service, "--account", $0] }
-    for item in accounts { #expect(try Program.tool(["set"] + item, input: "s3cret").status == 0) }
-    let export = try Program.inTerminal(["export", "--to", file, "--service", service])
-    try export.answer("New passphrase of the ", with: "correct horse")
-    try export.answer("Repeat the passphrase: ", with: "corect horse")
-    let end = try export.finish()
-    #expect(end.status == 1 && end.output.contains("The two passphrases differ."), "\(end)")
-    #expect(!end.output.contains("New passphrase"), "\(end)")
   }
 
   @Test func `a backup that doesn't exist is no empty backup`() throws {

@@ -20,35 +20,6 @@ import Testing
     try ItemCommands(source).copy(selection, to: destination, replacing: replacing)
   }
 
-  @Test func `a copy has every part of each item, and the source stays`() throws {
-    let items = [
-      SecureItem(
-        key: key, secret: Secret("s3cret"), label: "A label", attributes: ["note": "kept"]),
-      SecureItem(
-        key: .credentials(service: "service", label: "mine"), secret: Secret("pa55"), label: "Mine",
-        attributes: ["username": "ada"]),
-      SecureItem(
-        key: .value(service: "other", account: "bytes"), secret: Secret(bytes: [0, 0xFF]),
-        label: "Bytes", attributes: [:]),
-      SecureItem(
-        key: .internetPassword(server: InternetServer("example.org", port: 1), account: "me"),
-        secret: Secret(""), label: "Empty", attributes: [:]),
-    ]
-    for item in items { try source.save(item, mode: .add) }
-    #expect(try copy(to: destination).copied == 4)
-    // A second time, nothing has to be written.
-    let report = try copy(to: destination)
-    #expect(report.copied == 4 && report.refusals.isEmpty)
-    for storage in [source, destination] {
-      #expect(try storage.items(matching: ItemQuery()).count == 4)
-      for item in items {
-        let found = try #require(try storage.item(for: item.key))
-        #expect(found.secret == item.secret && found.label == item.label)
-        #expect(found.attributes == item.attributes)
-      }
-    }
-  }
-
   @Test func `a second copy stores only one item to compare the storages`() throws {
     for account in ["one", "two", "three"] {
       try source.setPassword("s3cret", for: .password(service: "service", account: account))

@@ -25,12 +25,6 @@ import Testing
     try run(.store, "protocol=https host=h username=\(username) password=\(password) \(more)")
   }
 
-  @Test func `a stored password is found`() throws {
-    try store("ada", "a")
-    #expect(try run(.get, "protocol=https host=h") == "username=ada password=a")
-    #expect(try run(.get, "url=https://ada@h") == "username=ada password=a")
-  }
-
   @Test func `the stored item is an internet password`() throws {
     try run(.store, "protocol=https host=h:8443 path=p username=ada password=a")
     let server = InternetServer("h", port: 8443, path: "p", protocol: .https)

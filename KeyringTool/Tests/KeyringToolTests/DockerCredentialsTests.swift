@@ -22,6 +22,14 @@ import Testing
     #expect(try reply(.store, json).isEmpty)
   }
 
+  /// Adds an item of another helper.
+  private func restore(_ user: String, _ secret: String) throws {
+    let item = SecureItem(
+      key: ItemKey(kind: .internetPassword, attributes: ["server": registry]),
+      secret: Secret(secret), attributes: ["docker_cli": "1", "username": user])
+    try storage.save(item, mode: .add)
+  }
+
   @Test func `a credential is stored, found, replaced and removed`() throws {
     try store("ada", "pa55", at: registry)
     #expect(
@@ -51,12 +59,8 @@ import Testing
   }
 
   @Test func `a restored item of another helper is found, replaced and removed`() throws {
-    let restored = SecureItem(
-      key: ItemKey(kind: .internetPassword, attributes: ["server": registry]),
-      secret: Secret("pa55"),
-      attributes: ["docker_cli": "1", "username": "ada"])
     for user in ["ada", "bob"] {
-      try storage.save(restored, mode: .add)
+      try restore("ada", "pa55")
       #expect(try reply(.get, registry).contains(#""Username":"ada""#))
       try store(user, "new", at: registry)
       #expect(try reply(.get, registry).contains("\"new\""))
@@ -68,11 +72,7 @@ import Testing
 
   @Test func `only the newest item of a registry is kept`() throws {
     try store("ada", "pa55", at: registry)
-    let restored = SecureItem(
-      key: ItemKey(kind: .internetPassword, attributes: ["server": registry]),
-      secret: Secret("new"),
-      attributes: ["docker_cli": "1", "username": "ada"])
-    try storage.save(restored, mode: .add)
+    try restore("ada", "new")
     #expect(try reply(.get, registry).contains("\"new\""))
     try store("ada", "newer", at: registry)
     #expect(try reply(.get, registry).contains("\"newer\""))
@@ -81,11 +81,7 @@ import Testing
 
   @Test func `a credential that can't be stored removes no other one`() throws {
     try store("ada", "pa55", at: registry)
-    let restored = SecureItem(
-      key: ItemKey(kind: .internetPassword, attributes: ["server": registry]),
-      secret: Secret("new"),
-      attributes: ["docker_cli": "1", "username": "bob"])
-    try storage.save(restored, mode: .add)
+    try restore("bob", "new")
     let input = #"{"ServerURL":"\#(registry)","Username":"eve","Secret":"newer"}"#
     let full = FaultyStorage(storage)
     full.fail(.save, with: .other)

@@ -8,9 +8,7 @@ import Testing
   private let directory = TemporaryDirectory()
   private let item = ["--service", "mail", "--account", "smtp"]
 
-  private var storage: [String] {
-    ["--storage", "file:\(directory.path("secrets"))", "--key-file", directory.path("key")]
-  }
+  private var storage: [String] { directory.storage }
 
   @Test func `the program sets, gets, lists and removes items of a file`() throws {
     #expect(try Program.tool(["set"] + item + storage, input: "s3cret hällo\n").status == 0)
@@ -18,19 +16,10 @@ import Testing
     #expect(try Program.tool(["generate"] + item + storage).errors.contains("already"))
     let list = try Program.tool(["list"] + storage).output
     #expect(list.contains("username=smtp") && !list.contains("s3cret"))
-    let content = try Data(contentsOf: URL(fileURLWithPath: directory.path("secrets")))
+    let content = try Data(contentsOf: URL(fileURLWithPath: directory.path("file")))
     #expect(content.range(of: Data("smtp".utf8)) == nil)
     #expect(try Program.tool(["remove"] + item + storage).output == "removed 1\n")
     #expect(try Program.tool(["list"] + storage).output.isEmpty)
-  }
-
-  @Test func `the program prints changes of a file`() throws {
-    #expect(try Program.tool(["set"] + item + storage, input: "s3cret").status == 0)
-    let watch = try Program(
-      "sh", ["-c", "exec \"$0\" watch \"$@\" 2>&1", Program.toolPath] + storage)
-    try watch.waitFor("watching\n")
-    #expect(try Program.tool(["remove"] + item + storage).status == 0)
-    try watch.waitFor("removed password (service: mail, username: smtp)\n")
   }
 
   @Test func `the program says when changes of a file go unnoticed`() throws {
@@ -38,7 +27,7 @@ import Testing
     let watch = try Program(
       "sh", ["-c", "exec \"$0\" watch \"$@\" 2>&1", Program.toolPath] + storage)
     try watch.waitFor("watching\n")
-    let file = URL(fileURLWithPath: directory.path("secrets"))
+    let file = URL(fileURLWithPath: directory.path("file"))
     let whole = try Data(contentsOf: file)
     try whole.dropLast().write(to: file, options: .atomic)
     try watch.waitFor("changes go unnoticed.\n")
@@ -46,19 +35,6 @@ import Testing
     try watch.waitFor("Changes are noticed again.\n")
     #expect(try Program.tool(["remove"] + item + storage).status == 0)
     try watch.waitFor("removed password (service: mail, username: smtp)\n")
-  }
-
-  @Test func `another key is refused`() throws {
-    #expect(try Program.tool(["set"] + item + storage, input: "s3cret").status == 0)
-    try FileManager.default.removeItem(atPath: directory.path("key"))
-    let missing = try Program.tool(["get"] + item + storage)
-    #expect(missing.status == 7 && missing.output.isEmpty && missing.errors.contains("key file"))
-    let other = [
-      "--storage", "file:\(directory.path("other"))", "--key-file", directory.path("key"),
-    ]
-    #expect(try Program.tool(["set"] + item + other, input: "other").status == 0)
-    let wrong = try Program.tool(["get"] + item + storage)
-    #expect(wrong.status == 7 && wrong.errors.contains("another key file"), "\(wrong)")
   }
 
   @Test func `the doctor checks the file and the key`() throws {

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// Tests of programs that get their variables from a file with references.
+/// Tests of programs that get their variables from a file with references, or from all items of a service.
 @Suite(.inPrivateSession, .needs("python3"), .needs("secret-tool"))
 struct EnvironmentFileTests {
   private let service = "keyring-tool-\(UUID().uuidString)"
@@ -26,7 +26,7 @@ struct EnvironmentFileTests {
   }
 
   private func run(
-    _ content: String, _ options: [String] = [], _ command: [String]
+    _ content: String, _ command: [String], _ options: [String] = []
   ) throws -> Program.Result {
     let file = try file(Data(content.utf8))
     return try Program.tool(["run", "--env-file", file] + options + ["--"] + command)
@@ -56,7 +56,7 @@ struct EnvironmentFileTests {
       R=
 
       """
-    let result = try run(content, ["--no-prompt"], printing("A", "B", "C", "D", "E", "P", "Q", "R"))
+    let result = try run(content, printing("A", "B", "C", "D", "E", "P", "Q", "R"), ["--no-prompt"])
     #expect(result.status == 0 && result.errors.isEmpty, "\(result)")
     let quoted = #"b'a\n"b\' $HOME \\ \xf0\x9f\x94\x91\r\n'"#
     #expect(
@@ -96,12 +96,13 @@ struct EnvironmentFileTests {
   @Test func `a file can be used together with other options`() throws {
     try set(["--account", "a"], "s3cret")
     let result = try run(
-      "A=keyring://\(service)/a\n", ["--service", service, "--file", "a", "--env", "B=a"],
-      ["sh", "-c", "cat \"$CREDENTIALS_DIRECTORY/a\"; echo \" $A $B\""])
+      "A=keyring://\(service)/a\n",
+      ["sh", "-c", "cat \"$CREDENTIALS_DIRECTORY/a\"; echo \" $A $B\""],
+      ["--service", service, "--file", "a", "--env", "B=a"])
     #expect(result.output == "s3cret s3cret s3cret\n", "\(result)")
     for name in ["B", "CREDENTIALS_DIRECTORY"] {
       let twice = try run(
-        "\(name)=1\n", ["--service", service, "--file", "a", "--env", "B=a"], ["echo", "started"])
+        "\(name)=1\n", ["echo", "started"], ["--service", service, "--file", "a", "--env", "B=a"])
       #expect(twice.status == 64 && twice.output.isEmpty && twice.errors.contains(name), "\(twice)")
     }
   }
@@ -116,18 +117,55 @@ struct EnvironmentFileTests {
       #expect(!result.errors.contains("s3cret"))
     }
     let elsewhere = try run(
-      "# c\nB=keyring://\(service)/a?collection=work\n",
-      ["--storage", "file:\(directory.path("secrets"))", "--key-file", directory.path("key")],
-      ["echo", "started"])
+      "# c\nB=keyring://\(service)/a?collection=work\n", ["echo", "started"], directory.storage)
     #expect(elsewhere.status == 64 && elsewhere.output.isEmpty, "\(elsewhere)")
     #expect(elsewhere.errors.contains("B in line 2 of"), "\(elsewhere)")
     let missing = try Program.tool(["run", "--env-file", "/nonexistent", "--", "echo", "started"])
     #expect(missing.status == 3 && missing.output.isEmpty)
   }
-}
 
-extension EnvironmentFileTests {
-  private func run(_ content: String, _ command: [String]) throws -> Program.Result {
-    try run(content, [], command)
+  @Test func `each own item of a service becomes a variable, and the others are named`() throws {
+    for name in ["A_TOKEN", "_2", "USER", "FROM_FILE", "EMPTY", "NETRC"] {
+      try set(["--account", name], name == "EMPTY" ? "" : "of \(name)\n")
+    }
+    for (name, secret) in [("a-b", "x"), ("2", "x"), ("BYTES", "\0"), ("\u{E9}", "x")] {
+      try set(["--account", name], secret)
+    }
+    try set(["--credential", "git", "--login", "LOGIN"], "x")
+    try Program.storeTheirs(["service", service, "username", "THEIRS", "folder", "in"])
+    let run = ["run", service, "--env-file", try file(Data("FROM_FILE=file\nMORE=1\n".utf8))]
+    let names = ["A_TOKEN", "EMPTY", "FROM_FILE", "MORE", "NETRC", "USER", "_2"]
+    let left = """
+      keyring-tool: left out: 2 (no name of a variable), BYTES (isn't text), FROM_FILE (set by another option), \
+      THEIRS (another program's), a-b (no name of a variable), git (a credential), \u{E9} (no name of a variable)
+
+      """
+    let script = "import os, sys; print([os.environ.get(name) for name in sys.argv[1:]])"
+    let command = ["--", "python3", "-c", script] + names + ["BYTES", "THEIRS", "LOGIN"]
+    let result = try Program.tool(run + command)
+    #expect(result.errors == left && result.status == 0, "\(result)")
+    let values = [
+      "'of A_TOKEN\\n'", "''", "'file'", "'1'", "'of NETRC\\n'", "'of USER\\n'", "'of _2\\n'",
+      "None", "None", "None",
+    ]
+    #expect(result.output == "[\(values.joined(separator: ", "))]\n", "\(result)")
+    for command in [command, []] {
+      let dry = try Program.tool(run + ["--dry-run"] + command)
+      #expect(dry.output == names.joined(separator: "\n") + "\n" && dry.errors == left, "\(dry)")
+    }
+    let files = ["run", service, "--file", "token=A_TOKEN", "--env", "B=_2", "--dry-run"]
+    #expect(
+      try Program.tool(files).output == "$CREDENTIALS_DIRECTORY/token\nB\nCREDENTIALS_DIRECTORY\n")
+  }
+
+  @Test func `a service without variables starts no program`() throws {
+    let missing = try Program.tool(["run", service, "--", "echo", "started"])
+    #expect(missing.status == 3 && missing.output.isEmpty, "\(missing)")
+    try set(["--account", "a-b"], "x")
+    let left = try Program.tool(["run", service, "--", "echo", "started"])
+    #expect(left.status == 3 && left.errors.contains("a-b (no name of a variable)"), "\(left)")
+    for kind in [[], ["--value"]] { try set(["--account", "TWICE"] + kind, "x") }
+    let twice = try Program.tool(["run", service, "--", "echo", "started"])
+    #expect(twice.status == 9 && twice.errors.contains("the account TWICE"), "\(twice)")
   }
 }

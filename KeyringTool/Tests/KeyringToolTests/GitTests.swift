@@ -56,10 +56,17 @@ import Testing
     #expect(try tool("get") == password)
   }
 
-  @Test func `git finds the helper on the path`() throws {
-    try git.configure("credential.helper", "keyring")
-    try approve("url=https://ada:a@\(host)")
-    #expect(try fill("url=https://\(host)") == ["username=ada", "password=a"])
+  @Test func `git uses the program under both names`() throws {
+    let directory = TemporaryDirectory()
+    let command = [Program.toolPath, "git-credential"] + directory.storage
+    for helper in ["keyring", "!\(command.joined(separator: " "))"] {
+      try git.configure("credential.helper", helper)
+      try approve("url=https://ada:a@\(host)")
+      #expect(try fill("url=https://\(host)") == ["username=ada", "password=a"])
+      try reject("url=https://ada:a@\(host)")
+      #expect(try fill("url=https://\(host)") == [])
+    }
+    #expect(FileManager.default.fileExists(atPath: directory.path("file")))
   }
 
   @Test func `a username and a path may be any text`() throws {
@@ -70,73 +77,6 @@ import Testing
       try fill("protocol=https", "host=\(host)", path) == ["username=ada l=ö", "password=a"])
   }
 
-  @Test func `paths are told apart if git names them`() throws {
-    try git.configure("credential.useHttpPath", "true")
-    try approve("url=https://ada:one@\(host)/one.git")
-    try approve("url=https://ada:two@\(host)/two.git")
-    #expect(try fill("url=https://\(host)/one.git") == ["username=ada", "password=one"])
-    #expect(try fill("url=https://\(host)/two.git") == ["username=ada", "password=two"])
-    #expect(try fill("url=https://\(host)/three.git") == [])
-  }
-
-  @Test func `paths share a password if git does not name them`() throws {
-    try approve("url=https://ada:a@\(host)/one.git")
-    #expect(try fill("url=https://\(host)/two.git") == ["username=ada", "password=a"])
-  }
-
-  @Test func `accounts of one host are told apart`() throws {
-    try approve("url=https://ada:a@\(host)")
-    try approve("url=https://bob:b@\(host)")
-    #expect(try fill("url=https://ada@\(host)") == ["username=ada", "password=a"])
-    #expect(try fill("url=https://bob@\(host)") == ["username=bob", "password=b"])
-    #expect(try fill("url=https://eve@\(host)") == [])
-    #expect(try fill("url=https://\(host)").count == 2)
-    try reject("url=https://ada:a@\(host)")
-    #expect(try fill("url=https://\(host)") == ["username=bob", "password=b"])
-  }
-
-  @Test func `ports are told apart`() throws {
-    try approve("url=https://ada:default@\(host)")
-    try approve("url=https://ada:other@\(host):8443")
-    #expect(try fill("url=https://\(host)") == ["username=ada", "password=default"])
-    #expect(try fill("url=https://\(host):8443") == ["username=ada", "password=other"])
-    #expect(try fill("url=https://\(host):8444") == [])
-  }
-
-  @Test func `a changed password replaces the old one`() throws {
-    for password in ["old", "new"] { try approve("url=https://ada:\(password)@\(host)") }
-    #expect(try fill("url=https://\(host)") == ["username=ada", "password=new"])
-    #expect(try Program.tool(["list", "--server", host]).output.split(separator: "\n").count == 1)
-  }
-
-  @Test func `only the refused password is forgotten`() throws {
-    try approve("url=https://ada:right@\(host)")
-    // With git before 2.41, only the helper compares the passwords.
-    try reject("url=https://ada:wrong@\(host)")
-    #expect(try fill("url=https://\(host)") == ["username=ada", "password=right"])
-    try reject("url=https://ada:right@\(host)")
-    #expect(try fill("url=https://\(host)") == [])
-  }
-
-  /// Git asks so for a client certificate's pass phrase, and for a repository that is a file.
-  @Test func `an empty host or username is kept`() throws {
-    let file = "path=/\(host).pem"
-    try approve("protocol=cert", "host=", "username=", file, "password=a")
-    let filled = ["username=", "password=a"]
-    #expect(try fill("protocol=cert", "host=", "username=", file) == filled)
-    #expect(try fill("protocol=cert", "host=", "username=", file + "2") == [])
-    try reject("protocol=cert", "host=", "username=", file, "password=a")
-    #expect(try fill("protocol=cert", "host=", "username=", file) == [])
-    try approve("protocol=file", "host=", "path=\(host)", "username=ada", "password=b")
-    #expect(
-      try fill("protocol=file", "host=", "path=\(host)") == ["username=ada", "password=b"])
-    // An empty username is one, as some servers want it with a token.
-    try approve("protocol=https", "host=\(host)", "username=", "password=c")
-    #expect(try fill("url=https://\(host)") == ["username=", "password=c"])
-    try reject("protocol=https", "host=\(host)", "username=", "password=c")
-    #expect(try fill("url=https://\(host)") == [])
-  }
-
   @Test func `another helper's item with an empty user is erased`() throws {
     let store = ["secret-tool", "store", "--label=Git", "user", "", "protocol", "https"]
     #expect(try git.run(store + ["server", host], input: "theirs") == Program.Result())
@@ -145,39 +85,7 @@ import Testing
     #expect(try fill("url=https://\(host)") == [])
   }
 
-  /// Git sends these lines since version 2.46.
-  @Test func `a credential that isn't a password comes back to a git that knows it`() throws {
-    let place = "protocol=https\nhost=\(host)\n"
-    let token = "authtype=Bearer\ncredential=t\n"
-    let store = "capability[]=authtype\n\(place)\(token)"
-    #expect(try git.run([git.helper, "store"], input: store) == Program.Result())
-    #expect(
-      try git.run([git.helper, "get"], input: "capability[]=authtype\n\(place)").output
-        == "capability[]=authtype\n\(token)")
-    #expect(try git.run([git.helper, "get"], input: place) == Program.Result())
-    #expect(try git.run([git.helper, "erase"], input: store) == Program.Result())
-    #expect(
-      try git.run([git.helper, "get"], input: "capability[]=authtype\n\(place)") == Program.Result()
-    )
-  }
-
   // MARK: Lines of newer versions of git, and of other programs
-
-  @Test func `unknown lines are ignored`() throws {
-    try approve("url=https://ada:a@\(host)")
-    let input = """
-      capability[]=authtype
-      wwwauth[]=Basic realm="h"
-      protocol=https
-      host=\(host)
-      newer=than this
-
-
-      """
-    #expect(
-      try git.run([git.helper, "get"], input: input)
-        == Program.Result(output: "username=ada\npassword=a\n"))
-  }
 
   @Test(arguments: ["get", "store", "erase", "capability", "newer"])
   func `an operation with nothing to do prints nothing`(operation: String) throws {
@@ -248,16 +156,6 @@ import Testing
     try approve("url=https://ada:ours@\(host)")
     try reject("url=https://ada:ours@\(host)")
     #expect(try count() == 1)
-  }
-
-  /// Git before 2.41 doesn't know the lines, and stores a used password without them.
-  @Test func `the lines of another helper stay`() throws {
-    let lines = "password_expiry_utc=99999999999\noauth_refresh_token=xyzzy"
-    #expect(try tool("set", "--binary", input: "a\n\(lines)") == "")
-    let description = try fill("url=https://\(host)")
-    #expect(description == ["username=ada", "password=a"])
-    try approve("url=https://ada:a@\(host)")
-    #expect(try tool("get") == "a\n\(lines)")
   }
 
   /// Other programs choose labels, and an error names them.

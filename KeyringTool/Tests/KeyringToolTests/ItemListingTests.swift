@@ -36,10 +36,6 @@ import Testing
     #expect(try ItemListing([]).json() == "[]")
   }
 
-  @Test func `a listing of no items has no lines`() {
-    #expect(ItemListing([]).lines.isEmpty && ItemListing([]).paragraphs.isEmpty)
-  }
-
   @Test func `labels of other programs do not reach the terminal as commands`() {
     let key = ItemKey.password(service: "service", account: "a\u{1B}[2J")
     let listing = ItemListing([SecureItem(key: key, label: "a\nb\u{202E}")])

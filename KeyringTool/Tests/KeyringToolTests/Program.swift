@@ -80,6 +80,31 @@ final class Program {
       command: ([toolPath] + arguments).map { "'\($0)'" }.joined(separator: " "))
   }
 
+  /// Stores an item as another program does.
+  static func storeTheirs(_ attributes: [String], label: String = "x", secret: String = "theirs")
+    throws
+  {
+    let store = ["store", "--label", label] + attributes
+    #expect(try run("secret-tool", store, input: Data(secret.utf8)).status == 0)
+  }
+
+  /// Runs the tool on a bus that accepts its connection and never answers, with one pipe for both outputs.
+  static func onSilentBus(_ arguments: [String], in directory: TemporaryDirectory) throws -> Program
+  {
+    let script = """
+      import os, socket, sys
+      listener = socket.socket(socket.AF_UNIX)
+      listener.bind(sys.argv[1])
+      listener.listen()
+      os.environ["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=" + sys.argv[1]
+      os.set_inheritable(listener.fileno(), True)
+      os.dup2(1, 2)
+      os.execv(sys.argv[2], sys.argv[2:])
+      """
+    let command = ["python3", "-c", script, directory.path("bus"), toolPath]
+    return try Program("python3", ["-c", free] + command + arguments)
+  }
+
   static func isInstalled(_ name: String) -> Bool {
     (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
       .contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(name)") }

@@ -104,8 +104,7 @@ struct ProgramTests {
       ["server", service, "protocol", "https", "user", ""],
       ["server", "\(service)2", "protocol", "https", "user", "", "port", "", "object", ""],
     ] {
-      let store = ["store", "--label", "empty"] + attributes
-      #expect(try Program.run("secret-tool", store, input: Data("s3cret".utf8)).status == 0)
+      try Program.storeTheirs(attributes, label: "empty", secret: "s3cret")
       let item = ["--server", attributes[1], "--protocol", "https"]
       #expect(try Program.tool(["get"] + item).output == "s3cret")
       #expect(try Program.tool(["get", "--account", ""] + item).output == "s3cret")
@@ -145,30 +144,19 @@ struct ProgramTests {
 
   /// The keyring's prompt may be where the user doesn't look, as when git runs the tool.
   @Test(.needs("python3")) func `a wait for the keyring is explained`() throws {
-    let directory = TemporaryDirectory()
-    let silent = """
-      import os, socket, sys
-      listener = socket.socket(socket.AF_UNIX)
-      listener.bind(sys.argv[1])
-      listener.listen()
-      os.environ["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=" + sys.argv[1]
-      os.set_inheritable(listener.fileno(), True)
-      os.dup2(1, 2)
-      os.execv(sys.argv[2], sys.argv[2:])
-      """
-    let command = ["-c", silent, directory.path("bus"), Program.toolPath, "get", "a", "b"]
-    let program = try Program("python3", command)
+    let directories = [TemporaryDirectory(), TemporaryDirectory()]
+    let program = try Program.onSilentBus(["get", "a", "b"], in: directories[0])
     let early = try program.waitFor("waiting for the keyring, which may show a prompt")
     #expect(early == "keyring-tool: ")
-    let quiet = try Program("python3", command + ["--no-prompt"])
-    quiet.send(SIGTERM)
-    #expect(try !quiet.finish().output.contains("waiting"))
+    let quiet = ["get", "a", "b", "--no-prompt", "--timeout", "5"]
+    #expect(
+      try !Program.onSilentBus(quiet, in: directories[1]).finish().output.contains("waiting"))
   }
 
   @Test func `items of other programs are found and moved`() throws {
     // A label of another program can contain a slash, which this package doesn't use in labels.
-    let store = ["store", "--label", "a/b", "service", service, "username", "me", "note", "kept"]
-    #expect(try Program.run("secret-tool", store, input: Data("s3cret".utf8)).status == 0)
+    try Program.storeTheirs(
+      ["service", service, "username", "me", "note", "kept"], label: "a/b", secret: "s3cret")
     let item = ["--service", service, "--account", "me", "--attribute", "note=kept"]
     #expect(try Program.tool(["get"] + item).output == "s3cret")
     #expect(try Program.tool(["move", "--to", "session"] + item).output == "moved 1\n")
@@ -177,12 +165,6 @@ struct ProgramTests {
     #expect(metadata.contains("label: a-b") && metadata.contains("note=kept"))
     let back = try Program.tool(["move", "--storage", "keyring:session"] + item)
     #expect(back.output == "moved 1\n", "\(back)")
-  }
-
-  /// Stores an item of another program.
-  private func storeTheirs(_ attributes: String...) throws {
-    let store = ["store", "--label", "theirs"] + attributes
-    #expect(try Program.run("secret-tool", store, input: Data("theirs".utf8)).status == 0)
   }
 
   private static let shapes: [[String]] = [
@@ -197,8 +179,7 @@ struct ProgramTests {
   @Test(arguments: shapes)
   func `what is printed of another program's item selects it`(shape: [String]) throws {
     let attributes = shape.map { $0 == "SERVICE" ? service : $0 }
-    let store = ["store", "--label", "theirs"] + attributes
-    #expect(try Program.run("secret-tool", store, input: Data("theirs".utf8)).status == 0)
+    try Program.storeTheirs(attributes)
     for fewer in [["--service", service, "--account", "me"], ["--server", service]] {
       #expect(try Program.tool(["remove"] + fewer).status == 3)
     }
@@ -217,7 +198,7 @@ struct ProgramTests {
   }
 
   @Test func `all items are those of this package, and the others are named`() throws {
-    try storeTheirs("service", service, "username", "me", "folder", "inbox")
+    try Program.storeTheirs(["service", service, "username", "me", "folder", "inbox"])
     #expect(try Program.tool(["set", service, "me"], input: "ours").status == 0)
     let left =
       "keyring-tool: left: password (folder: inbox, service: \(service), username: me), which"
@@ -243,7 +224,7 @@ struct ProgramTests {
   }
 
   @Test func `the schema of another program's item only changes with its name`() throws {
-    try storeTheirs("service", service, "username", "me")
+    try Program.storeTheirs(["service", service, "username", "me"])
     let rename = ["rename", service, "me", "--to-schema", "org.example.Mail"]
     let refused = try Program.tool(rename)
     #expect(refused.status == 1 && refused.errors.contains("Another program"), "\(refused)")
@@ -305,26 +286,6 @@ struct ProgramTests {
     #expect(try Program.tool(["list", "--server", service]).output.contains("user=me"))
     #expect(try Program.tool(["remove", "--all", "--server", service]).output == "removed 1\n")
     #expect(try Program.tool(["remove", "--all", "--service", service]).output == "removed 1\n")
-  }
-
-  @Test func `bytes survive the pipe`() throws {
-    let item = ["--service", service, "--account", "key", "--value"]
-    #expect(try Program.tool(["set", "--binary"] + item, input: "\0a\n").status == 0)
-    #expect(try Program.tool(["get"] + item).output == "\0a\n")
-    #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
-  }
-
-  @Test func `the program moves items to the session collection`() throws {
-    for account in ["one", "two"] {
-      _ = try Program.tool(
-        ["set", "--service", service, "--account", account], input: "of \(account)")
-    }
-    let move = ["move", "--all", "--service", service, "--to", "session"]
-    #expect(try Program.tool(move).output == "moved 2\n")
-    #expect(try Program.tool(["list", "--service", service]).output.isEmpty)
-    let there = ["--collection", "session", "--service", service]
-    #expect(try Program.tool(["get", "--account", "one"] + there).output == "of one")
-    #expect(try Program.tool(["remove", "--all"] + there).output == "removed 2\n")
   }
 
   @Test func `a move to the same collection by another name loses nothing`() throws {
@@ -399,18 +360,30 @@ struct ProgramTests {
     #expect(collection.status == 3 && collection.output.contains("choose another collection"))
   }
 
-  @Test func `a missing collection is a failure with advice`() throws {
-    let delete = try Program.tool(["collections", "--delete", service])
-    #expect(delete.status == 3 && delete.errors.contains("There is no collection"))
-    let set = ["set", "--collection", service, "--service", service, "--account", "me"]
-    let result = try Program.tool(set, input: "s3cret")
-    #expect(result.status == 3 && result.errors.contains("choose another collection"))
-  }
-
   @Test func `a secret that cannot be written to the output is a failure`() throws {
     let item = ["--service", service, "--account", "me"]
     #expect(try Program.tool(["set"] + item, input: "s3cret").status == 0)
     let get = ["-c", "exec \"$0\" get \"$@\" >/dev/full", Program.toolPath] + item
     #expect(try Program.run("sh", get).status == 1)
+  }
+
+  @Test func `a generated password isn't printed, and replaces nothing unasked`() throws {
+    let item = ["--service", service, "--account", "me"]
+    let generated = try Program.tool(["generate"] + item)
+    #expect(generated.status == 0 && generated.output.isEmpty)
+    let password = try Program.tool(["get"] + item).output
+    #expect(password.count == 32 && password.allSatisfy { $0.isLetter || $0.isNumber })
+    #expect(try Program.tool(["generate"] + item).status == 4)
+    #expect(try Program.tool(["generate", "--replace", "--length", "8"] + item).status == 0)
+    #expect(try Program.tool(["get"] + item).output.count == 8)
+  }
+
+  @Test func `an empty secret is stored only on request`() throws {
+    let item = ["--service", service, "--account", "me"]
+    let refused = try Program.tool(["set"] + item)
+    #expect(refused.status == 1 && refused.errors.contains("--empty"))
+    #expect(try Program.tool(["get"] + item).status == 3)
+    #expect(try Program.tool(["set", "--empty"] + item).status == 0)
+    #expect(try Program.tool(["get"] + item).status == 0)
   }
 }

@@ -17,14 +17,12 @@ import Testing
   /// Only the program's name is that of the keyring.
   @Test(arguments: ["cat", "gnome-keyring-daemon"])
   func `another program has no version`(name: String) throws {
-    let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: directory) }
-    let file = directory.appending(path: name)
+    let directory = TemporaryDirectory()
+    let file = directory.path(name)
     // Programs that other tests start at this moment would inherit the file, which couldn't be started then.
-    #expect(try Program.run("cp", ["/usr/bin/cat", file.path]).status == 0)
+    #expect(try Program.run("cp", ["/usr/bin/cat", file]).status == 0)
     let process = Process()
-    process.executableURL = file
+    process.executableURL = URL(fileURLWithPath: file)
     process.standardInput = Pipe()
     try process.run()
     defer { kill(process.processIdentifier, SIGKILL) }

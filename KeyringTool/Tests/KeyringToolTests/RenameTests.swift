@@ -64,15 +64,6 @@ import Testing
     #expect(try storage.items(matching: ItemQuery()).map(\.key) == [selection.key()])
   }
 
-  @Test func `the new key of an internet password is the one that git looks for`() throws {
-    try add(.internetPassword(server: InternetServer("h"), account: "a"))
-    #expect(
-      try rename(ItemSelection(account: "a", server: InternetServer("h")), [.protocol: "https"])
-        == 1)
-    let reply = try CredentialOperation.get.reply(to: Secret("url=https://h\n"), in: storage)
-    #expect(reply.text == "username=a\npassword=s3cret\n")
-  }
-
   @Test func `all items of a service are renamed`() throws {
     for account in ["a", "b"] { try add(.password(service: "s", account: account)) }
     try add(.credentials(service: "s", label: "l"))

@@ -10,126 +10,113 @@ struct RunTests {
   private var item: [String] { ["--service", service, "--account", "me"] }
   private var run: [String] { ["run", "--service", service] }
 
-  private func withSecret(_ secret: String = "s3cret", _ body: () throws -> Void) throws {
-    #expect(try Program.tool(["set"] + item, input: secret).status == 0)
-    defer { _ = try? Program.tool(["remove"] + item) }
-    try body()
+  init() throws {
+    #expect(try Program.tool(["set"] + item, input: "s3cret").status == 0)
   }
 
   @Test func `the program gets files, variables, and its own arguments`() throws {
-    try withSecret {
-      let script = """
-        cd "$CREDENTIALS_DIRECTORY" && cat token && echo " $TOKEN $PWD" && stat -c %a . token && \
-        stat -f -c %T . && printf '%s|' "$@"; exit 7
-        """
-      let result = try Program.tool(
-        run + ["--file", "token=me", "--env", "TOKEN=me", "--", "sh", "-c", script, "sh"]
-          + ["-a", "", "--help", "a b"])
-      let lines = result.output.split(separator: "\n").map(String.init)
-      #expect(result.status == 7 && lines.first?.hasPrefix("s3cret s3cret /") == true, "\(result)")
-      #expect(Array(lines.dropFirst()) == ["700", "400", "tmpfs", "-a||--help|a b|"], "\(result)")
-      let directory = try #require(lines.first?.split(separator: " ").last.map(String.init))
-      #expect(!FileManager.default.fileExists(atPath: directory))
-    }
+    let script = """
+      cd "$CREDENTIALS_DIRECTORY" && cat token && echo " $TOKEN $PWD" && stat -c %a . token && \
+      stat -f -c %T . && printf '%s|' "$@"; exit 7
+      """
+    let result = try Program.tool(
+      run + ["--file", "token=me", "--env", "TOKEN=me", "--", "sh", "-c", script, "sh"]
+        + ["-a", "", "--help", "a b"])
+    let lines = result.output.split(separator: "\n").map(String.init)
+    #expect(result.status == 7 && lines.first?.hasPrefix("s3cret s3cret /") == true, "\(result)")
+    #expect(Array(lines.dropFirst()) == ["700", "400", "tmpfs", "-a||--help|a b|"], "\(result)")
+    let directory = try #require(lines.first?.split(separator: " ").last.map(String.init))
+    #expect(!FileManager.default.fileExists(atPath: directory))
   }
 
   @Test func `the rest of the environment stays as it is`() throws {
-    try withSecret {
-      func variables(_ name: String, _ arguments: [String]) throws -> Set<String> {
-        let output = try Program.run(name, arguments).output
-        return Set(output.split(separator: "\0").map(String.init))
-      }
-      let before = try variables("env", ["-0"])
-      let tool = run + ["--env", "TOKEN=me", "--", "env", "-0"]
-      let inside = try variables(Program.toolPath, tool)
-      #expect(inside.symmetricDifference(before) == ["TOKEN=s3cret"])
+    func variables(_ name: String, _ arguments: [String]) throws -> Set<String> {
+      let output = try Program.run(name, arguments).output
+      return Set(output.split(separator: "\0").map(String.init))
     }
+    let before = try variables("env", ["-0"])
+    let tool = run + ["--env", "TOKEN=me", "--", "env", "-0"]
+    let inside = try variables(Program.toolPath, tool)
+    #expect(inside.symmetricDifference(before) == ["TOKEN=s3cret"])
   }
 
   @Test func `the program doesn't get the password of etcd's user`() throws {
-    try withSecret {
-      let variables = ["ETCDCTL_USER=root:hidden", "ETCDCTL_PASSWORD=hidden", Program.toolPath]
-      // The process that waits has forgotten it, too.
-      let script = "env; cat /proc/$PPID/environ"
-      let result = try Program.run(
-        "env", variables + run + ["--file", "me", "--", "sh", "-c", script])
-      #expect(result.output.contains("ETCDCTL_USER=root\n"), "\(result)")
-      #expect(!result.output.contains("hidden"), "\(result)")
-      let named = try Program.run(
-        "env", variables + run + ["--env", "ETCDCTL_PASSWORD=me", "--", "env"])
-      #expect(named.output.contains("ETCDCTL_PASSWORD=s3cret\n"), "\(named)")
-      #expect(!named.output.contains("hidden"), "\(named)")
-    }
+    let variables = ["ETCDCTL_USER=root:hidden", "ETCDCTL_PASSWORD=hidden", Program.toolPath]
+    // The process that waits has forgotten it, too.
+    let script = "env; cat /proc/$PPID/environ"
+    let result = try Program.run(
+      "env", variables + run + ["--file", "me", "--", "sh", "-c", script])
+    #expect(result.output.contains("ETCDCTL_USER=root\n"), "\(result)")
+    #expect(!result.output.contains("hidden"), "\(result)")
+    let named = try Program.run(
+      "env", variables + run + ["--env", "ETCDCTL_PASSWORD=me", "--", "env"])
+    #expect(named.output.contains("ETCDCTL_PASSWORD=s3cret\n"), "\(named)")
+    #expect(!named.output.contains("hidden"), "\(named)")
   }
 
   @Test func `no other process has the secret while the program runs`() throws {
     // A text that is nowhere else, such as in the arguments
     let secret = UUID().uuidString
-    try withSecret(secret) {
-      let script = """
-        import os
-        directory = os.environ["CREDENTIALS_DIRECTORY"]
-        wanted = open(directory + "/me", "rb").read()
-        process = "/proc/%d/" % os.getppid()
-        found, readable = 0, 0
-        try:
-            memory = open(process + "mem", "rb", 0)
-            for line in open(process + "maps"):
-                first, last = (int(end, 16) for end in line.split()[0].split("-"))
-                if "r" not in line.split()[1] or "[v" in line: continue
-                try:
-                    memory.seek(first)
-                    found += memory.read(last - first).count(wanted)
-                    readable += 1
-                except OSError: pass
-        # Only root can read the memory.
-        except PermissionError: readable = 1
-        print(open(process + "comm").read().strip(), len(wanted), found, readable > 0)
-        """
-      for more in [[], ["--env", "TOKEN=me"]] {
-        let result = try Program.tool(
-          run + ["--file", "me"] + more + ["--", "python3", "-c", script])
-        #expect(result.output == "keyring-tool \(secret.utf8.count) 0 True\n", "\(result)")
-      }
-      // Without files to remove, no process waits.
-      let number = "echo $$; exec \"$0\" \"$@\""
-      let result = try Program.run(
-        "sh",
-        ["-c", number, Program.toolPath] + run + ["--env", "TOKEN=me"]
-          + ["--", "sh", "-c", "echo $$"])
-      let numbers = result.output.split(separator: "\n")
-      #expect(numbers.count == 2 && numbers.first == numbers.last, "\(result)")
+    #expect(try Program.tool(["set"] + item, input: secret).status == 0)
+    let script = """
+      import os
+      directory = os.environ["CREDENTIALS_DIRECTORY"]
+      wanted = open(directory + "/me", "rb").read()
+      process = "/proc/%d/" % os.getppid()
+      found, readable = 0, 0
+      try:
+          memory = open(process + "mem", "rb", 0)
+          for line in open(process + "maps"):
+              first, last = (int(end, 16) for end in line.split()[0].split("-"))
+              if "r" not in line.split()[1] or "[v" in line: continue
+              try:
+                  memory.seek(first)
+                  found += memory.read(last - first).count(wanted)
+                  readable += 1
+              except OSError: pass
+      # Only root can read the memory.
+      except PermissionError: readable = 1
+      print(open(process + "comm").read().strip(), len(wanted), found, readable > 0)
+      """
+    for more in [[], ["--env", "TOKEN=me"]] {
+      let result = try Program.tool(
+        run + ["--file", "me"] + more + ["--", "python3", "-c", script])
+      #expect(result.output == "keyring-tool \(secret.utf8.count) 0 True\n", "\(result)")
     }
+    // Without files to remove, no process waits.
+    let number = "echo $$; exec \"$0\" \"$@\""
+    let result = try Program.run(
+      "sh",
+      ["-c", number, Program.toolPath] + run + ["--env", "TOKEN=me"]
+        + ["--", "sh", "-c", "echo $$"])
+    let numbers = result.output.split(separator: "\n")
+    #expect(numbers.count == 2 && numbers.first == numbers.last, "\(result)")
   }
 
   @Test(arguments: ["--env", "--file"])
   func `the program has the files and the limits that it has without the tool`(option: String)
     throws
   {
-    try withSecret {
-      // Tests that run at the same time may hand descriptors to the shell, which are the same in both cases.
-      let script = """
-        ulimit -Sc 8; exec <&-
-        show="import os; print(os.listdir('/proc/self/fd')); os.system('ulimit -c')"
-        python3 -c "$show"; exec "$0" "$@" -- python3 -c "$show"
-        """
-      let result = try Program.run("sh", ["-c", script, Program.toolPath] + run + [option, "me"])
-      let lines = result.output.split(separator: "\n")
-      #expect(lines.count == 4 && lines.prefix(2) == lines.suffix(2), "\(result)")
-      #expect(lines.last == "8", "\(result)")
-    }
+    // Tests that run at the same time may hand descriptors to the shell, which are the same in both cases.
+    let script = """
+      ulimit -Sc 8; exec <&-
+      show="import os; print(os.listdir('/proc/self/fd')); os.system('ulimit -c')"
+      python3 -c "$show"; exec "$0" "$@" -- python3 -c "$show"
+      """
+    let result = try Program.run("sh", ["-c", script, Program.toolPath] + run + [option, "me"])
+    let lines = result.output.split(separator: "\n")
+    #expect(lines.count == 4 && lines.prefix(2) == lines.suffix(2), "\(result)")
+    #expect(lines.last == "8", "\(result)")
   }
 
   @Test func `the files are in no directory that others can change`() throws {
-    try withSecret {
-      let script = """
-        mkdir -m 777 "$2"; XDG_RUNTIME_DIR=$2 "$0" run --service "$1" --file me -- \
-          sh -c 'echo "$CREDENTIALS_DIRECTORY"'; rmdir "$2"
-        """
-      let directory = "/dev/shm/\(UUID().uuidString)"
-      let result = try Program.run("sh", ["-c", script, Program.toolPath, service, directory])
-      #expect(result.output.hasPrefix("/dev/shm/keyring-tool."), "\(result)")
-    }
+    let script = """
+      mkdir -m 777 "$2"; XDG_RUNTIME_DIR=$2 "$0" run --service "$1" --file me -- \
+        sh -c 'echo "$CREDENTIALS_DIRECTORY"'; rmdir "$2"
+      """
+    let directory = "/dev/shm/\(UUID().uuidString)"
+    let result = try Program.run("sh", ["-c", script, Program.toolPath, service, directory])
+    #expect(result.output.hasPrefix("/dev/shm/keyring-tool."), "\(result)")
   }
 
   @Test func `the program finds the passwords of servers`() throws {
@@ -147,17 +134,6 @@ struct RunTests {
     #expect(result.output.hasPrefix("('ada', '', 'pa55') 0o100400 /"), "\(result)")
     let path = try #require(result.output.split(whereSeparator: \.isWhitespace).last)
     #expect(!FileManager.default.fileExists(atPath: String(path)))
-    for other in ["--port 8443", "--path /other", "--protocol http"] {
-      let options = other.split(separator: " ").map(String.init)
-      #expect(try Program.tool(["set"] + server + options, input: "other").status == 0)
-    }
-    let print = ["--", "sh", "-c", "cat \"$NETRC\""]
-    #expect(
-      try Program.tool(["run", "--netrc", host] + print).output
-        == "machine \(host) login ada password pa55\n")
-    #expect(
-      try Program.tool(["run", "--netrc", "\(host):8443"] + print).output
-        == "machine \(host) login ada password other\n")
     let missing = try Program.tool(
       ["run", "--netrc", "\(host)=bob", "--", "echo", "started"])
     #expect(missing.status == 3 && missing.output.isEmpty)
@@ -178,173 +154,73 @@ struct RunTests {
     #expect(result.status == 64 && result.errors.contains("Usage:"), "\(result)")
   }
 
-  @Test(.needs("secret-tool"))
-  func `each own item of a service becomes a variable, and the others are named`() throws {
-    func set(_ account: String, _ secret: String) throws {
-      #expect(
-        try Program.tool(["set", service, account, "--binary", "--empty"], input: secret).status
-          == 0)
-    }
-    for name in ["A_TOKEN", "_2", "USER", "FROM_FILE", "EMPTY", "NETRC"] {
-      try set(name, name == "EMPTY" ? "" : "of \(name)\n")
-    }
-    for (name, secret) in [("a-b", "x"), ("2", "x"), ("BYTES", "\0"), ("\u{E9}", "x")] {
-      try set(name, secret)
-    }
-    let credential = ["set", "--service", service, "--credential", "git", "--login", "LOGIN"]
-    #expect(try Program.tool(credential, input: "x").status == 0)
-    let other = ["store", "--label", "x", "service", service, "username", "THEIRS", "folder", "in"]
-    #expect(try Program.run("secret-tool", other, input: Data("x".utf8)).status == 0)
-    let directory = TemporaryDirectory()
-    try "FROM_FILE=file\nMORE=1\n".write(
-      toFile: directory.path("env"), atomically: true, encoding: .utf8)
-    let run = ["run", service, "--env-file", directory.path("env")]
-    let names = ["A_TOKEN", "EMPTY", "FROM_FILE", "MORE", "NETRC", "USER", "_2"]
-    let left = """
-      keyring-tool: left out: 2 (no name of a variable), BYTES (isn't text), FROM_FILE (set by another option), \
-      THEIRS (another program's), a-b (no name of a variable), git (a credential), \u{E9} (no name of a variable)
-
-      """
-    let script = "import os, sys; print([os.environ.get(name) for name in sys.argv[1:]])"
-    let command = ["--", "python3", "-c", script] + names + ["BYTES", "THEIRS", "LOGIN"]
-    let result = try Program.tool(run + command)
-    #expect(result.errors == left && result.status == 0, "\(result)")
-    let values = [
-      "'of A_TOKEN\\n'", "''", "'file'", "'1'", "'of NETRC\\n'", "'of USER\\n'", "'of _2\\n'",
-      "None", "None", "None",
-    ]
-    #expect(result.output == "[\(values.joined(separator: ", "))]\n", "\(result)")
-    for command in [command, []] {
-      let dry = try Program.tool(run + ["--dry-run"] + command)
-      #expect(dry.output == names.joined(separator: "\n") + "\n" && dry.errors == left, "\(dry)")
-    }
-    let files = ["run", service, "--file", "token=A_TOKEN", "--env", "B=_2", "--dry-run"]
-    #expect(
-      try Program.tool(files).output == "$CREDENTIALS_DIRECTORY/token\nB\nCREDENTIALS_DIRECTORY\n")
-  }
-
-  @Test func `a service without variables starts no program`() throws {
-    let missing = try Program.tool(["run", service, "--", "echo", "started"])
-    #expect(missing.status == 3 && missing.output.isEmpty, "\(missing)")
-    #expect(try Program.tool(["set", service, "a-b"], input: "x").status == 0)
-    let left = try Program.tool(["run", service, "--", "echo", "started"])
-    #expect(left.status == 3 && left.errors.contains("a-b (no name of a variable)"), "\(left)")
-    for kind in [[], ["--value"]] {
-      #expect(try Program.tool(["set", service, "TWICE"] + kind, input: "x").status == 0)
-    }
-    let twice = try Program.tool(["run", service, "--", "echo", "started"])
-    #expect(twice.status == 9 && twice.errors.contains("the account TWICE"), "\(twice)")
-  }
-
   @Test func `a program without its secret isn't started`() throws {
-    try withSecret {
-      let result = try Program.tool(
-        run + ["--file", "token=me", "--file", "other", "--", "echo", "started"])
-      #expect(result.status == 3 && result.output.isEmpty)
-      #expect(result.errors.contains("username: other"), "\(result)")
-    }
+    let result = try Program.tool(
+      run + ["--file", "token=me", "--file", "other", "--", "echo", "started"])
+    #expect(result.status == 3 && result.output.isEmpty)
+    #expect(result.errors.contains("username: other"), "\(result)")
   }
 
   @Test(arguments: [("/nonexistent", 127), ("/etc/passwd", 126), ("/bin/false", 1)])
   func `the status says whether the program was started`(path: String, status: Int32) throws {
-    try withSecret {
-      let result = try Program.tool(run + ["--file", "me", "--", path])
-      #expect(result.status == status)
-    }
+    let result = try Program.tool(run + ["--file", "me", "--", path])
+    #expect(result.status == status)
   }
 
   @Test func `a program that a signal ends leaves no files`() throws {
-    try withSecret {
-      let script = """
-        "$0" "$@" -- sh -c 'echo "$CREDENTIALS_DIRECTORY"; kill -TERM $$'; echo status $?
-        """
-      let result = try Program.run(
-        "sh", ["-c", script, Program.toolPath] + run + ["--file", "me"])
-      let lines = result.output.split(separator: "\n").map(String.init)
-      #expect(lines.last == "status 143", "\(result)")
-      let directory = try #require(lines.first)
-      #expect(!FileManager.default.fileExists(atPath: directory))
-    }
+    let script = """
+      "$0" "$@" -- sh -c 'echo "$CREDENTIALS_DIRECTORY"; kill -TERM $$'; echo status $?
+      """
+    let result = try Program.run(
+      "sh", ["-c", script, Program.toolPath] + run + ["--file", "me"])
+    let lines = result.output.split(separator: "\n").map(String.init)
+    #expect(lines.last == "status 143", "\(result)")
+    let directory = try #require(lines.first)
+    #expect(!FileManager.default.fileExists(atPath: directory))
   }
 
   /// GLib ignores the signal for a broken pipe, and a parent may ignore the end of its children.
   @Test func `the program doesn't inherit what this one ignores`() throws {
-    try withSecret {
-      let result = try Program.tool(
-        run + ["--file", "me", "--", "sh", "-c", "grep SigIgn /proc/$$/status; yes | head -n 1"])
-      #expect(result.output.contains("y\n") && result.errors.isEmpty, "\(result)")
-      let ignoring = """
-        import os, signal, sys
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        os.execvp(sys.argv[1], sys.argv[1:])
-        """
-      let failing = try Program.run(
-        "python3", ["-c", ignoring, Program.toolPath] + run + ["--file", "me", "--", "false"])
-      #expect(failing.status == 1, "\(failing)")
-    }
+    let result = try Program.tool(
+      run + ["--file", "me", "--", "sh", "-c", "grep SigIgn /proc/$$/status; yes | head -n 1"])
+    #expect(result.output.contains("y\n") && result.errors.isEmpty, "\(result)")
+    let ignoring = """
+      import os, signal, sys
+      signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+      os.execvp(sys.argv[1], sys.argv[1:])
+      """
+    let failing = try Program.run(
+      "python3", ["-c", ignoring, Program.toolPath] + run + ["--file", "me", "--", "false"])
+    #expect(failing.status == 1, "\(failing)")
   }
 
   @Test(arguments: [SIGTERM, SIGINT, SIGUSR1])
   func `signals reach the program`(number: Int32) throws {
-    try withSecret {
-      let script = """
-        import os, signal, sys
-        number = int(sys.argv[1])
-        signal.pthread_sigmask(signal.SIG_BLOCK, [number])
-        print(os.environ["CREDENTIALS_DIRECTORY"], flush=True)
-        sys.exit(3 if signal.sigtimedwait([number], 60) else 4)
-        """
-      let program = try Program(
-        "python3",
-        ["-c", Program.free, Program.toolPath] + run + ["--file", "me", "--", "python3", "-c"]
-          + [script, "\(number)"])
-      try program.waitFor("\n")
-      program.send(number)
-      #expect(try program.finish().status == 3)
-    }
+    let script = """
+      import os, signal, sys
+      number = int(sys.argv[1])
+      signal.pthread_sigmask(signal.SIG_BLOCK, [number])
+      print(os.environ["CREDENTIALS_DIRECTORY"], flush=True)
+      sys.exit(3 if signal.sigtimedwait([number], 60) else 4)
+      """
+    let program = try Program(
+      "python3",
+      ["-c", Program.free, Program.toolPath] + run + ["--file", "me", "--", "python3", "-c"]
+        + [script, "\(number)"])
+    try program.waitFor("\n")
+    program.send(number)
+    #expect(try program.finish().status == 3)
   }
 
   /// The keyring may take minutes, because a user is to unlock it.
   @Test(arguments: [SIGINT, SIGTERM])
   func `a signal before the program is started ends the tool`(number: Int32) throws {
     let directory = TemporaryDirectory()
-    // The bus accepts the connection and never answers.
-    let script = """
-      import os, signal, socket, subprocess, sys
-      signal.pthread_sigmask(signal.SIG_SETMASK, [])
-      signal.signal(int(sys.argv[2]), signal.SIG_DFL)
-      bus = socket.socket(socket.AF_UNIX)
-      bus.bind(sys.argv[1])
-      bus.listen()
-      os.environ["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=" + sys.argv[1]
-      tool = subprocess.Popen(sys.argv[3:])
-      connection, _ = bus.accept()
-      connection.recv(1)
-      tool.send_signal(int(sys.argv[2]))
-      print("ended", -tool.wait())
-      """
-    let result = try Program.run(
-      "python3",
-      ["-c", script, directory.path("bus"), "\(number)", Program.toolPath] + run
-        + ["--file", "me", "--", "echo", "started"])
-    #expect(result.output == "ended \(number)\n", "\(result)")
-  }
-
-  @Test func `a generated password isn't printed, and replaces nothing unasked`() throws {
-    let generated = try Program.tool(["generate"] + item)
-    #expect(generated.status == 0 && generated.output.isEmpty)
-    let password = try Program.tool(["get"] + item).output
-    #expect(password.count == 32 && password.allSatisfy { $0.isLetter || $0.isNumber })
-    #expect(try Program.tool(["generate"] + item).status == 4)
-    #expect(try Program.tool(["generate", "--replace", "--length", "8"] + item).status == 0)
-    #expect(try Program.tool(["get"] + item).output.count == 8)
-  }
-
-  @Test func `an empty secret is stored only on request`() throws {
-    let refused = try Program.tool(["set"] + item)
-    #expect(refused.status == 1 && refused.errors.contains("--empty"))
-    #expect(try Program.tool(["get"] + item).status == 3)
-    #expect(try Program.tool(["set", "--empty"] + item).status == 0)
-    #expect(try Program.tool(["get"] + item).status == 0)
+    let program = try Program.onSilentBus(
+      run + ["--file", "me", "--", "echo", "started"], in: directory)
+    try program.waitFor("waiting for the keyring")
+    program.send(number)
+    let result = try program.finish()
+    #expect(result.status == number && !result.output.contains("started"), "\(result)")
   }
 }

@@ -21,4 +21,7 @@ final class TemporaryDirectory: Sendable {
 
   /// The path of a file in the directory.
   func path(_ name: String) -> String { "\(path)/\(name)" }
+
+  /// The options that choose an encrypted file in the directory, with a key file.
+  var storage: [String] { ["--storage", "file:\(path("file"))", "--key-file", path("key")] }
 }

@@ -87,35 +87,6 @@ struct TerminalTests {
     #expect(try Program.tool(["get"] + item).status == 3)
   }
 
-  /// Ends the program with a key, and with a signal from elsewhere.
-  @Test(
-    arguments: [
-      ("\u{3}", SIGINT), ("\u{1C}", SIGQUIT), (nil, SIGTERM), (nil, SIGHUP), (nil, SIGSEGV),
-      (nil, SIGABRT), (nil, SIGUSR1), (nil, SIGALRM), (nil, SIGPIPE), (nil, 40),
-    ] as [(String?, Int32)])
-  func `an interrupted terminal echoes again`(key: String?, signal: Int32) throws {
-    // The key also interrupts the outer shell, which survives it and prints the state of the terminal.
-    let script = """
-      trap : INT QUIT; sh -c 'echo process $$; exec "$@"' sh \(tool("set")); echo status $?; stty -a
-      """
-    let terminal = try terminal(script)
-    try terminal.waitFor("process ")
-    let process = try #require(Int32(try terminal.waitFor("\r\n")))
-    try terminal.waitFor("Secret: ")
-    if let key {
-      try terminal.type("half a se\(key)")
-    } else {
-      // Nothing is typed, because it would reach the terminal after the signal and be shown.
-      kill(process, signal)
-    }
-    let status = try terminal.waitFor("speed ")
-    #expect(status.contains("status \(128 + signal)"), "\(status)")
-    #expect(!status.contains("half") && !status.contains("crashed"), "\(status)")
-    let settings = try terminal.finish().output
-    #expect(settings.contains(" echo ") && !settings.contains(" -echo "))
-    #expect(try Program.tool(["get"] + item).status == 3)
-  }
-
   /// Stops the program with the key, and with the signal that no program can catch.
   ///
   /// The shell shows the input in the meantime, and leaves the echo on when the program continues.
@@ -216,20 +187,6 @@ struct TerminalTests {
   private func isWaiting(_ process: Int32) throws -> Bool {
     let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
     return status.contains("State:\tS") && status.contains("ShdPnd:\t0000000000000000")
-  }
-
-  /// Without a shell that could continue the program, the key does nothing.
-  ///
-  /// The system ensures that.
-  @Test func `a program that cannot be stopped keeps its input hidden`() throws {
-    let terminal = try terminal("exec \(tool("set"))")
-    try terminal.waitFor("Secret: ")
-    try terminal.type("half a se\u{1A}")
-    var screen = try terminal.answer("Secret: ", "Again: ", with: "t0p s3cret")
-    let result = try terminal.finish()
-    screen += result.output
-    #expect(result.status == 0 && !screen.contains("t0p"), "\(screen)")
-    #expect(try Program.run("secret-tool", lookup).output == "t0p s3cret")
   }
 
   private var lookup: [String] { ["lookup", "service", service, "username", "typed"] }

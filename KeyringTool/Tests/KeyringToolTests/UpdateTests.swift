@@ -168,9 +168,7 @@ import Testing
 @Suite(.needs("python3"))
 struct UpdateCommandTests {
   private let directory = TemporaryDirectory()
-  private var options: [String] {
-    ["--storage", "file:\(directory.path("secrets"))", "--key-file", directory.path("key")]
-  }
+  private var options: [String] { directory.storage }
   private let item = ["org.example.app", "token"]
 
   /// A server that accepts each token once, and writes down what it has got.
