@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Keyring
 import KeyringFile
 import KeyringStorage
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
 
 /// A program that runs with and without a desktop: under systemd, in a container, in a remote shell.
 ///

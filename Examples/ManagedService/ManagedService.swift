@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Keyring
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
 
 /// A service whose secrets a manager delivers as files, and rotates while it runs.
 ///

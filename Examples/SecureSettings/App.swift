@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Keyring
 import KeyringFile
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
 
 /// An app that signs in and out.
 ///
