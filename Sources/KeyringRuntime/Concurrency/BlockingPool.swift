@@ -120,46 +120,45 @@ extension BlockingPool {
       error.recoverySuggestion = ForkedProcess.recoverySuggestion
       throw error
     }
+    let outcome = SharedOutcome<Swift.Result<Result, SecureStorageError>>()
+    await (pool ?? .shared).runToEnd { outcome.settle(Swift.Result(catching: body)) }
+    guard let outcome = outcome.value else { throw canceled }
+    return try outcome.get()
+  }
+
+  /// Runs a closure on a thread, unless the task is cancelled before it begins.
+  ///
+  /// It isn't generic, so that it's compiled once for the results of all calls.
+  private nonisolated(nonsending) func runToEnd(_ body: @escaping @Sendable () -> Void) async {
     let signal = Cancellation()
-    let outcome = await withTaskCancellationHandler {
+    await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
-        let call = PendingCall<Result>(continuation)
-        // A call that waits for a thread ends as soon as it's cancelled.
-        signal.onCancelOnce { call.resume(.failure(canceled)) }
-        (pool ?? .shared).run(KeyringEvent.inheritingLogger { call.run(body, signal) })
+        let call = PendingCall(continuation)
+        // A call that waits for a thread ends as soon as it's cancelled. The call doesn't hold the signal in return.
+        signal.onCancelOnce { call.take()?.resume() }
+        run(
+          KeyringEvent.inheritingLogger {
+            guard let continuation = call.take() else { return }
+            Cancellation.$current.withValue(signal, operation: body)
+            continuation.resume()
+          })
       }
     } onCancel: {
       signal.cancel()
     }
-    return try outcome.get()
   }
 }
 
 /// A call that was passed to another thread, and begins later.
-private final class PendingCall<Result: Sendable>: Sendable {
-  typealias Outcome = Swift.Result<Result, SecureStorageError>
+private final class PendingCall: Sendable {
+  private let continuation: Mutex<UnsafeContinuation<Void, Never>?>
 
-  private let continuation: Mutex<UnsafeContinuation<Outcome, Never>?>
-
-  init(_ continuation: UnsafeContinuation<Outcome, Never>) {
+  init(_ continuation: UnsafeContinuation<Void, Never>) {
     self.continuation = Mutex(continuation)
   }
 
-  /// Ends a call that is still waiting.
-  func resume(_ outcome: Outcome) { take()?.resume(returning: outcome) }
-
-  /// Runs a call that is still waiting.
-  ///
-  /// Once the call runs, the storage handles its cancellation. The signal holds the call to be able to end
-  /// it. The call doesn't hold the signal in return.
-  func run(_ body: () throws(SecureStorageError) -> Result, _ signal: Cancellation) {
-    guard let continuation = take() else { return }
-    Cancellation.$current.withValue(signal) {
-      continuation.resume(returning: Outcome(catching: body))
-    }
-  }
-
-  private func take() -> UnsafeContinuation<Outcome, Never>? {
+  /// Returns what ends the call for the one who runs or cancels it first, and `nil` for others.
+  func take() -> UnsafeContinuation<Void, Never>? {
     continuation.withLock { exchange(&$0, with: nil) }
   }
 }
