@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringRuntime
 public import KeyringStorage
 
 // The synchronous overload is disfavored. Otherwise, an `await` would select it if the closure doesn't suspend.
@@ -24,18 +25,16 @@ extension SecureProperty {
   ) throws(SecureStorageError) -> Stored {
     let stored = projectedValue
     stored.noteRead()
-    // Most calls change nothing.
-    var change: TrackedItems.Change?
-    defer { change?.end() }
     try stored.takeOver()
-    let value = try stored.chosenStorage.storage.readOrStore(stored.currentKey, as: stored.coding) {
-      () throws(SecureStorageError) in
-      let value = try generate()
-      change = stored.beginChange()
+    // Most calls find a value, and need no task.
+    if let value = try stored.chosenStorage.storage.value(for: stored.currentKey, as: stored.coding)
+    {
+      stored.failures.readSucceeded()
       return value
     }
-    stored.failures.readSucceeded()
-    return value
+    return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await readOrStore { () async throws(SecureStorageError) in try generate() }
+    }
   }
 }
 

@@ -171,7 +171,7 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
     outer = Self.current
     pthread_setspecific(Self.key, Unmanaged.passUnretained(self).toOpaque())
     withoutActuallyEscaping(body) { body in
-      let call = SynchronousCall(body)
+      let call = BorrowedCall(body)
       let task = Task(executorPreference: self) { await call.run() }
       if let signal = Cancellation.current {
         signal.onCancel({ task.cancel() }, while: { while !call.isOver { turn() } })
@@ -207,14 +207,14 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
   }
 }
 
-/// An operation that runs to its end on its own thread.
-private final class SynchronousCall: @unchecked Sendable {
+/// A closure that another task runs while the code that has passed it waits.
+package final class BorrowedCall: @unchecked Sendable {
   private var body: (() async -> Void)?
   private(set) var isOver = false
 
-  init(_ body: @escaping () async -> Void) { self.body = body }
+  package init(_ body: @escaping () async -> Void) { self.body = body }
 
-  func run() async {
+  package nonisolated(nonsending) func run() async {
     await body?()
     // The body must not outlive the call.
     body = nil
@@ -246,7 +246,7 @@ extension ThreadExecutor {
 extension Result {
   /// Creates a result from the value that asynchronous code returns or the error that it throws.
   @inlinable
-  package init(_ body: () async throws(Failure) -> Success) async {
+  package nonisolated(nonsending) init(_ body: () async throws(Failure) -> Success) async {
     do throws(Failure) {
       self = .success(try await body())
     } catch {

@@ -35,7 +35,7 @@ extension ItemTurn {
   ) async throws -> Value {
     var outcome: Result<Value, any Error>?
     await withoutActuallyEscaping(body) { body in
-      let call = TurnCall(body)
+      let call = BorrowedCall { outcome = await Result(body) }
       let task = Task(executorPreference: ThreadExecutor.ofCurrentTask) {
         // The closure stays in the actor of the caller.
         _ = isolation
@@ -51,23 +51,8 @@ extension ItemTurn {
       } onCancel: {
         task.cancel()
       }
-      outcome = call.outcome
     }
     guard let outcome else { preconditionFailure("a task ends with an outcome") }
     return try outcome.get()
-  }
-}
-
-/// A closure that another task runs while the current one waits for it.
-private final class TurnCall<Value>: @unchecked Sendable {
-  private var body: (() async throws -> Value)?
-  private(set) var outcome: Result<Value, any Error>?
-
-  init(_ body: @escaping () async throws -> Value) { self.body = body }
-
-  nonisolated(nonsending) func run() async {
-    if let body { outcome = await Result(body) }
-    // The body must not outlive the call.
-    body = nil
   }
 }

@@ -28,41 +28,51 @@ extension SecureStorage {
     let turn = try await takeTurnWithoutBlocking(
       for: key, details: details.union(coding.details), timeout: timeout)
     KeyringEvent.report(.turnTaken(backend: backendName, since: start))
-    do {
-      let outcome = try await update(key, as: coding, in: turn, unless: isDone, body)
-      await turn.end()
-      return outcome
-    } catch {
-      await turn.end()
-      throw error
+    var last: Value?
+    let outcome = await Result { () async throws in
+      try await update(in: turn) { old in
+        let value: Value? = if let old { try coding.value(of: old, from: backendName) } else { nil }
+        last = value
+        if isDone(old, value) { return nil }
+        let newValue = try await CurrentTurn.run { () async throws in try await body(value, turn) }
+        let new: SecureItem? =
+          if let newValue { try item(for: key, as: coding, newValue) } else { nil }
+        let areEqual = areEqual(value, newValue)
+        // A value that knows its end has the same one again.
+        let isSame =
+          areEqual && coding.expires != nil
+          || old.holds(new, isSame: areEqual, ifUnknown: false)
+        return (new, isSame)
+      }
     }
+    await turn.end()
+    let (stored, isChanged) = try outcome.get()
+    guard let stored else { return (nil, isChanged) }
+    return (isChanged ? try coding.value(of: stored, from: backendName) : last, isChanged)
   }
 
-  private nonisolated(nonsending) func update<Value>(
-    _ key: ItemKey, as coding: ItemCoding<Value>, in turn: any ItemTurn,
-    unless isDone: (SecureItem?, Value?) -> Bool,
-    _ body: (Value?, any ItemTurn) async throws -> Value?
-  ) async throws -> (value: Value?, isChanged: Bool) {
+  /// Changes an item in a turn.
+  ///
+  /// It isn't generic, so that it's compiled once for the values of all types.
+  ///
+  /// - Parameters:
+  ///   - turn: The turn.
+  ///   - change: A closure that returns the new item and whether it's the same as the old one, or `nil` for an item that
+  ///     stays as it is.
+  /// - Returns: The item that is stored then, and whether this call has changed it.
+  /// - Throws: The error of the closure, or `SecureStorageError`.
+  private nonisolated(nonsending) func update(
+    in turn: any ItemTurn,
+    _ change: (SecureItem?) async throws -> (new: SecureItem?, isSame: Bool)?
+  ) async throws -> (item: SecureItem?, isChanged: Bool) {
     var old = try await turn.item()
     for _ in 0..<Self.mostTurnAttempts {
-      let value: Value? = if let old { try coding.value(of: old, from: backendName) } else { nil }
-      if isDone(old, value) { return (value, false) }
-      let newValue = try await CurrentTurn.run { () async throws in try await body(value, turn) }
-      let new: SecureItem? =
-        if let newValue { try item(for: key, as: coding, newValue) } else { nil }
-      let areEqual = areEqual(value, newValue)
-      // A value that knows its end has the same one again.
-      let isSame =
-        areEqual && coding.expires != nil
-        || old.holds(new, isSame: areEqual, ifUnknown: false)
+      guard let (new, isSame) = try await change(old) else { return (old, false) }
       let (isStored, current) =
         isSame ? (false, try await turn.item()) : try await store(new, replacing: old, in: turn)
-      if isSame, current.hasSameContent(as: old) { return (value, false) }
+      if isSame, current.hasSameContent(as: old) { return (old, false) }
       // A call that failed before this one may have stored the value.
-      if isStored || !isSame && current.holds(new, ifUnknown: true) {
-        guard let new else { return (nil, true) }
-        return (try coding.value(of: new, from: backendName), true)
-      }
+      if isStored || !isSame && current.holds(new, ifUnknown: true) { return (new, true) }
       if old != nil, current == nil { return (nil, false) }
       KeyringEvent.report(.updateRepeated(backend: backendName))
       old = current
@@ -127,69 +137,53 @@ extension SecureStorage {
 // MARK: - Values that are generated once
 
 extension SecureStorage {
-  /// Reads the value stored under a key, or stores a new one.
-  // Disfavored, because an `await` would select it if the closure doesn't suspend.
-  @_disfavoredOverload
-  package func readOrStore<Value>(
-    _ key: ItemKey, as coding: ItemCoding<Value>,
-    _ generate: () throws(SecureStorageError) -> Value
-  ) throws(SecureStorageError) -> Value {
-    if let value = try value(for: key, as: coding) { return value }
-    return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-      try await storeNew(key, as: coding) { () async throws(SecureStorageError) in try generate() }
-    }
-  }
-
   /// Reads the value stored under a key, or stores a new one, suspending the task.
   package nonisolated(nonsending) func readOrStore<Value>(
     _ key: ItemKey, as coding: ItemCoding<Value>,
     _ generate: () async throws(SecureStorageError) -> Value
   ) async throws(SecureStorageError) -> Value {
     if let value = try await value(for: key, as: coding) { return value }
-    return try await storeNew(key, as: coding, generate)
-  }
-
-  private nonisolated(nonsending) func storeNew<Value>(
-    _ key: ItemKey, as coding: ItemCoding<Value>,
-    _ generate: () async throws(SecureStorageError) -> Value
-  ) async throws(SecureStorageError) -> Value {
     let turn = try await turnIfPossible(for: key, details: coding.details)
-    do throws(SecureStorageError) {
-      let value = try await storeNew(key, as: coding, in: turn, generate)
-      await turn?.end()
-      return value
-    } catch {
-      await turn?.end()
-      throw error
+    var generated: Value?
+    let outcome = await Result { () async throws(SecureStorageError) in
+      try await storeNew(key, coding.details, in: turn) { () async throws(SecureStorageError) in
+        let new = try item(for: key, as: coding, try await generate())
+        // Others read the value from the item.
+        generated = try coding.value(of: new, from: backendName)
+        return new
+      }
     }
+    await turn?.end()
+    let stored = try outcome.get()
+    // Decoding again would leave another copy of the secret.
+    if stored.isNew, let generated { return generated }
+    return try coding.value(of: stored.item, from: backendName)
   }
 
-  private nonisolated(nonsending) func storeNew<Value>(
-    _ key: ItemKey, as coding: ItemCoding<Value>, in turn: (any ItemTurn)?,
-    _ generate: () async throws(SecureStorageError) -> Value
-  ) async throws(SecureStorageError) -> Value {
-    var new: (item: SecureItem, value: Value)?
+  /// Stores a new item unless there is one by now.
+  ///
+  /// - Returns: The item that is stored then, and whether it's the new one.
+  private nonisolated(nonsending) func storeNew(
+    _ key: ItemKey, _ details: ItemQuery.Details, in turn: (any ItemTurn)?,
+    _ generate: () async throws(SecureStorageError) -> SecureItem
+  ) async throws(SecureStorageError) -> (item: SecureItem, isNew: Bool) {
+    var generated: SecureItem?
     for _ in 0..<Self.mostTurnAttempts {
       let stored: SecureItem? =
         if let turn { try await turn.item() } else {
-          try await itemsWithoutBlocking(for: [key], details: coding.details)[key]
+          try await itemsWithoutBlocking(for: [key], details: details)[key]
         }
-      if let stored { return try coding.value(of: stored, from: backendName) }
-      if new == nil {
-        let value = try await CurrentTurn.run(generate)
-        let item = try item(for: key, as: coding, value)
-        // Others read the value from the item.
-        new = (item, try coding.value(of: item, from: backendName))
-      }
-      guard let new else { continue }
+      if let stored { return (stored, false) }
+      let new = if let generated { generated } else { try await CurrentTurn.run(generate) }
+      generated = new
       let isStored =
-        if let turn { try await turn.save(new.item, replacing: nil) } else {
+        if let turn { try await turn.save(new, replacing: nil) } else {
           // The addition doesn't wait for a turn again.
           try await CurrentTurn.run { () async throws(SecureStorageError) in
-            try await change(to: new.item, for: key, wasThere: false)
+            try await change(to: new, for: key, wasThere: false)
           }
         }
-      if isStored { return new.value }
+      if isStored { return (new, true) }
     }
     throw outpaced
   }
