@@ -83,12 +83,8 @@ import Testing
   private static let asynchronousUses:
     [(name: String, after: String?, use: @Sendable (Property) async throws -> Bool)] = [
       ("read", "old", { try await $0.read() == "old" }),
-      ("exists", "old", { try await $0.exists() }),
-      ("dates", "old", { try await $0.dates() != nil }),
-      ("origin", "old", { try await $0.origin() == "InMemoryStorage" }),
       ("readOrStore", "old", { try await $0.readOrStore { "new" } == "old" }),
       ("write", "new", { try await $0.write("new") == () }),
-      ("remove", nil, { try await $0.remove() }),
     ]
 
   @Test(arguments: uses.indices)

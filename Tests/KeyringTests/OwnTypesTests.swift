@@ -100,19 +100,6 @@ struct OwnTypesTests {
     #expect(try !model.pin.remove())
   }
 
-  @Test func `a constant has the operations of a property, for asynchronous code, too`()
-    async throws
-  {
-    try await Model.token.write("s3cret")
-    #expect(try await Model.token.read() == "s3cret")
-    let model = Model()
-    #expect(try await model.pin.readOrStore { .init(digits: [7]) }.digits == [7])
-    #expect(try await model.pin.dates() != nil)
-    #expect(try await model.pin.origin() == "InMemoryStorage")
-    #expect(try await model.pin.remove())
-    #expect(try await !model.pin.exists())
-  }
-
   @Test func `data is kept as its own bytes`() throws {
     let (storage, data) = (InMemoryStorage(), Data([0, 0xff, 0x7b]))
     let key = ItemKey.value(service: "service", account: "account")

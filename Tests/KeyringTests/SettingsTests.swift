@@ -223,17 +223,6 @@ import Testing
     }
   }
 
-  @Test func `the asynchronous methods do the same`() async throws {
-    fill()
-    let properties = try properties
-    let values = try await properties.readAll()
-    #expect(try values[settings.$gitPassword] == "git")
-    let other = InMemoryStorage()
-    #expect(try await properties.copy(to: other) == 5)
-    #expect(try await properties.removeAll().count == 5)
-    #expect(properties.entries().allSatisfy { !$0.isStored })
-  }
-
   @Test func `a default is read and never stored`() throws {
     #expect(settings.proxyUser == "anonymous")
     #expect(try !settings.$proxyUser.exists())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import KeyringPlatform
+internal import KeyringRuntime
 internal import KeyringStorage
 
 /// The times of a property's item.
@@ -47,11 +48,8 @@ extension SecureProperty {
   /// - Returns: The times, or `nil` for a missing item.
   /// - Throws: `SecureStorageError` for a failed read.
   public func dates() throws(SecureStorageError) -> ItemDates? {
-    let value = projectedValue
-    value.noteRead()
-    try value.takeOver()
-    return try value.chosenStorage.storage.item(for: value.currentKey, details: .metadata).map(
-      ItemDates.init)
+    projectedValue.noteRead()
+    return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await dates() }
   }
 
   /// Looks up the times of the item asynchronously, without fetching the value.

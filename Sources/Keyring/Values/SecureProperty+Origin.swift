@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringRuntime
 internal import KeyringStorage
 
 extension SecureProperty {
@@ -15,10 +16,8 @@ extension SecureProperty {
   /// - Returns: The name of the storage, or `nil` for a missing value.
   /// - Throws: `SecureStorageError` for a failed read.
   public func origin() throws(SecureStorageError) -> String? {
-    let value = projectedValue
-    value.noteRead()
-    try value.takeOver()
-    return try value.chosenStorage.storage.origin(of: value.currentKey)
+    projectedValue.noteRead()
+    return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await origin() }
   }
 
   /// Looks up the name of the storage that has the value, suspending the task.

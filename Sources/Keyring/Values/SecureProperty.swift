@@ -198,13 +198,7 @@ extension SecureProperty {
   /// - Throws: `SecureStorageError` for a failed removal.
   @discardableResult
   public func remove() throws(SecureStorageError) -> Bool {
-    let value = projectedValue
-    let change = value.beginChange()
-    defer { value.endChange(change) }
-    try value.takeOver()
-    let wasThere = try value.chosenStorage.storage.remove(value.currentKey)
-    value.failures.writeSucceeded()
-    return wasThere
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await remove() }
   }
 
   /// Removes the item asynchronously.
@@ -236,10 +230,8 @@ extension SecureProperty {
   /// - Returns: `true` if there is a value.
   /// - Throws: `SecureStorageError` for a failed read.
   public func exists() throws(SecureStorageError) -> Bool {
-    let value = projectedValue
-    value.noteRead()
-    try value.takeOver()
-    return try value.chosenStorage.storage.exists(value.currentKey)
+    projectedValue.noteRead()
+    return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await exists() }
   }
 
   /// Finds out whether there is a value, without fetching it, suspending the task.
