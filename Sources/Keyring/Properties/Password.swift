@@ -26,25 +26,14 @@ public struct Password<Value: PasswordValue>: SecureProperty {
   private let missingValue: MissingValue<Value._StoredPassword, Value>
 
   private init(
-    _ account: String, _ service: String?, _ accessGroup: String?,
-    _ storage: (any SecureStorage)?, _ coding: ItemCoding<Value._StoredPassword>,
+    _ name: String, _ key: PropertyKey, _ coding: ItemCoding<Value._StoredPassword>,
+    _ lifetime: Duration?, _ storage: (any SecureStorage)?,
     _ missingValue: MissingValue<Value._StoredPassword, Value>,
     _ firstValue: FirstValue<Value._StoredPassword>? = nil
   ) {
     projectedValue = StoredValue(
-      name: account, storage: storage, as: coding,
-      key: PropertyKey(of: service) {
-        .password(service: $0, account: account, accessGroup: accessGroup)
-      }, first: firstValue)
-    self.missingValue = missingValue
-  }
-
-  private init(
-    _ key: ItemKey, _ storage: (any SecureStorage)?, _ coding: ItemCoding<Value._StoredPassword>,
-    _ missingValue: MissingValue<Value._StoredPassword, Value>
-  ) {
-    projectedValue = StoredValue(
-      name: key.propertyName, storage: storage, as: coding, key: .fixed(key))
+      name: name, storage: storage, as: coding.expiring(after: lifetime), key: key,
+      first: firstValue)
     self.missingValue = missingValue
   }
 
@@ -92,7 +81,7 @@ extension Password where Value == String? {
     storage: (any SecureStorage)? = nil
   ) {
     self.init(
-      account, service, accessGroup, storage, .text.expiring(after: lifetime), .isNil,
+      account, .password(account, service, accessGroup), .text, lifetime, storage, .isNil,
       FirstValue(movedFrom: oldKey))
   }
 
@@ -111,7 +100,7 @@ extension Password where Value == String? {
   public init(
     key: ItemKey, expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
-    self.init(key, storage, .text.expiring(after: lifetime), .isNil)
+    self.init(key.propertyName, .fixed(key), .text, lifetime, storage, .isNil)
   }
 
   /// Declares a property for a password that the first read generates.
@@ -140,7 +129,7 @@ extension Password where Value == String? {
     storage: (any SecureStorage)? = nil
   ) {
     self.init(
-      account, service, accessGroup, storage, .text.expiring(after: lifetime), .isNil,
+      account, .password(account, service, accessGroup), .text, lifetime, storage, .isNil,
       .generated(generate))
   }
 }
@@ -169,8 +158,8 @@ extension Password where Value == String {
     expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
     self.init(
-      account, service, accessGroup, storage, .text.expiring(after: lifetime), .isDefault(`default`)
-    )
+      account, .password(account, service, accessGroup), .text, lifetime, storage,
+      .isDefault(`default`))
   }
 }
 
@@ -203,7 +192,7 @@ extension Password where Value == Secret? {
     storage: (any SecureStorage)? = nil
   ) {
     self.init(
-      account, service, accessGroup, storage, .secret.expiring(after: lifetime), .isNil,
+      account, .password(account, service, accessGroup), .secret, lifetime, storage, .isNil,
       FirstValue(movedFrom: oldKey))
   }
 
@@ -224,7 +213,7 @@ extension Password where Value == Secret? {
   public init(
     key: ItemKey, expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
-    self.init(key, storage, .secret.expiring(after: lifetime), .isNil)
+    self.init(key.propertyName, .fixed(key), .secret, lifetime, storage, .isNil)
   }
 
   /// Declares a property for a password in locked memory that the first read generates.
@@ -255,7 +244,7 @@ extension Password where Value == Secret? {
     storage: (any SecureStorage)? = nil
   ) {
     self.init(
-      account, service, accessGroup, storage, .secret.expiring(after: lifetime), .isNil,
+      account, .password(account, service, accessGroup), .secret, lifetime, storage, .isNil,
       .generated(generate))
   }
 }

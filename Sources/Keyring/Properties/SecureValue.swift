@@ -32,12 +32,6 @@ public struct SecureValue<Stored: Codable & Sendable, Value: Sendable>: SecurePr
     self.missingValue = missingValue
   }
 
-  private static func key(
-    _ account: String, _ service: String?, _ accessGroup: String?
-  ) -> PropertyKey {
-    PropertyKey(of: service) { .value(service: $0, account: account, accessGroup: accessGroup) }
-  }
-
   /// The value.
   ///
   /// For a missing value or a failed read, it's `nil` or the default.
@@ -78,7 +72,7 @@ extension SecureValue where Value == Stored? {
     storage: (any SecureStorage)? = nil
   ) {
     self.init(
-      account, Self.key(account, service, accessGroup), lifetime, storage, .isNil,
+      account, .value(account, service, accessGroup), lifetime, storage, .isNil,
       FirstValue(movedFrom: oldKey))
   }
 
@@ -101,7 +95,7 @@ extension SecureValue where Value == Stored? {
     accessGroup: String? = nil, storage: (any SecureStorage)? = nil
   ) {
     self.init(
-      account, Self.key(account, service, accessGroup), nil, storage, .isNil, expires: expires)
+      account, .value(account, service, accessGroup), nil, storage, .isNil, expires: expires)
   }
 
   /// Declares a property for a value that is already stored, for example by an earlier version of your app.
@@ -141,7 +135,7 @@ extension SecureValue where Value == Stored? {
     storage: (any SecureStorage)? = nil
   ) {
     self.init(
-      account, Self.key(account, service, accessGroup), lifetime, storage, .isNil,
+      account, .value(account, service, accessGroup), lifetime, storage, .isNil,
       .generated(generate))
   }
 }
@@ -168,6 +162,6 @@ extension SecureValue where Value == Stored {
     expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
     self.init(
-      account, Self.key(account, service, accessGroup), lifetime, storage, .isDefault(`default`))
+      account, .value(account, service, accessGroup), lifetime, storage, .isDefault(`default`))
   }
 }

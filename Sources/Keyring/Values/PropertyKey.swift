@@ -27,6 +27,14 @@ enum PropertyKey: Sendable {
     self = service.map { .fixed(make($0)) } ?? .ofDefaultService(CachedKey(make))
   }
 
+  static func password(_ account: String, _ service: String?, _ accessGroup: String?) -> Self {
+    Self(of: service) { .password(service: $0, account: account, accessGroup: accessGroup) }
+  }
+
+  static func value(_ account: String, _ service: String?, _ accessGroup: String?) -> Self {
+    Self(of: service) { .value(service: $0, account: account, accessGroup: accessGroup) }
+  }
+
   /// The key for the current service.
   var current: ItemKey {
     switch self {

@@ -71,10 +71,7 @@ extension StoredValue {
     accessGroup: String? = nil, storage: (any SecureStorage)? = nil
   ) {
     self.init(
-      name: account, storage: storage, as: coding,
-      key: PropertyKey(of: service) {
-        .value(service: $0, account: account, accessGroup: accessGroup)
-      })
+      name: account, storage: storage, as: coding, key: .value(account, service, accessGroup))
   }
 
   /// Declares a value by the key of its item.
