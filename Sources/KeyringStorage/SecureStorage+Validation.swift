@@ -82,14 +82,7 @@ extension SecureStorage {
   /// Returns `true` for a key that can be looked for.
   ///
   /// The key of another program's item may have names that no other item can have.
-  package func canLookFor(_ key: ItemKey) -> Bool {
-    do throws(SecureStorageError) {
-      try validate(key, for: .read)
-      return true
-    } catch {
-      return false
-    }
-  }
+  package func canLookFor(_ key: ItemKey) -> Bool { (try? validate(key, for: .read)) != nil }
 
   /// Checks that a storage can use a label for a collection.
   ///

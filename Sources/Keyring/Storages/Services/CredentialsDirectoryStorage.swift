@@ -100,8 +100,7 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
         }
         return (names, directory.strayLinks, empty)
       }
-      for name in strayLinks.keys.sorted() {
-        guard let cause = strayLinks[name] else { continue }
+      for (name, cause) in strayLinks.sorted(by: { $0.key < $1.key }) {
         let error = failure(of: "The file \(path)/\(name)", cause)
         diagnosis.add("link", error.message, recoverySuggestion: error.recoverySuggestion)
       }
