@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import Keyring
 import KeyringRuntime
 import KeyringStorage
 import KeyringTesting
-import Synchronization
 import TestPrograms
 import Testing
 
@@ -68,41 +66,6 @@ import Testing
   // MARK: - One closure
 
   @Test(arguments: TurnStorage.allCases)
-  func `tasks and threads at the same moment run one closure`(kind: TurnStorage) async throws {
-    let token = kind.new[key]
-    try await token.write("old")
-    let checks = Atomic(0)
-    let closures = Atomic(0)
-    let needsRefresh = { @Sendable (value: String) in
-      checks.add(1, ordering: .relaxed)
-      return value == "old"
-    }
-    let (tasks, threads) = (56, 8)
-    // The first one looks at the value twice. The others have looked once, and wait.
-    let renew = { @Sendable () -> String in
-      closures.add(1, ordering: .relaxed)
-      #expect(waitUntil { checks.load(ordering: .relaxed) >= tasks + threads + 1 })
-      return "new"
-    }
-    let found = try await withThrowingTaskGroup(of: String?.self) { group in
-      for _ in 0..<threads {
-        group.addTask {
-          try await onThread { try token.refresh(if: needsRefresh) { _ in renew() } }
-        }
-      }
-      for _ in 0..<tasks {
-        group.addTask {
-          try await token.refresh(if: needsRefresh) { _ in try await onThread { renew() } }
-        }
-      }
-      return try await group.reduce(into: []) { $0.append($1) }
-    }
-    #expect(found == Array(repeating: "new", count: tasks + threads))
-    #expect(closures.load(ordering: .relaxed) == 1)
-    #expect(try await token.read() == "new")
-  }
-
-  @Test(arguments: TurnStorage.allCases)
   func `each form stores what its closure returns`(kind: TurnStorage) async throws {
     let token = kind.new[key]
     try await token.write("old")
@@ -139,29 +102,6 @@ import Testing
   private func next() async -> [Int] { [2] }
 
   // MARK: - Closures that fail
-
-  @Test(arguments: TurnStorage.allCases)
-  func `a closure that throws keeps the old value, and the next one runs`(
-    kind: TurnStorage
-  ) async throws {
-    let token = kind.new[key]
-    try await token.write("old")
-    #expect(throws: Failure.self) {
-      try token.refresh(if: { _ in true }, turnTimeout: .seconds(10)) { _ in throw Failure() }
-    }
-    #expect(try await token.read() == "old")
-    await #expect(throws: Failure.self) {
-      try await token.refresh(if: { _ in true }, turnTimeout: .seconds(10)) { old in
-        await Task.yield()
-        throw Failure()
-      }
-    }
-    #expect(try await token.read() == "old")
-    let next = try blocking {
-      try token.refresh(if: { _ in true }, turnTimeout: .seconds(10)) { $0 + ", new" }
-    }
-    #expect(next == "old, new")
-  }
 
   /// The others have read the old value, and find it again when their turn comes.
   @Test func `the next one in the queue runs its closure after one that throws`() async throws {
@@ -207,26 +147,5 @@ import Testing
     }
     #expect(next == "mine" && calls == 3)
     #expect(try await token.read() == "mine")
-  }
-
-  @Test(arguments: TurnStorage.allCases)
-  func `a value that is removed in the closure stays removed`(kind: TurnStorage) async throws {
-    let token = kind.new[key]
-    try await token.write("old")
-    let found = try blocking {
-      try token.refresh(if: { _ in true }) { _ in
-        try token.remove()
-        return "new"
-      }
-    }
-    #expect(found == nil)
-    #expect(try await !token.exists())
-    try await token.write("old")
-    let next = try await token.refresh(if: { _ in true }) { _ in
-      try await token.remove()
-      return "new"
-    }
-    #expect(next == nil)
-    #expect(try await !token.exists())
   }
 }

@@ -20,31 +20,11 @@ import Testing
 
   // MARK: - What is stored
 
-  @Test(arguments: TurnStorage.allCases)
-  func `updates of tasks and threads lose nothing`(kind: TurnStorage) async throws {
-    let counter = kind.new[.value(service: "service", account: "count"), as: .value(Int.self)]
-    let running = Mutex((now: 0, most: 0))
-    let next = { @Sendable (old: Int?) in
-      running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
-      defer { running.withLock { $0.now -= 1 } }
-      return (old ?? 0) + 1
-    }
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for _ in 0..<4 {
-        group.addTask { try await onThread { for _ in 0..<10 { try counter.update(next) } } }
-      }
-      for _ in 0..<40 {
-        group.addTask {
-          try await counter.update { old in
-            await Task.yield()
-            return next(old)
-          }
-        }
-      }
-      try await group.waitForAll()
-    }
-    #expect(try await counter.read() == 80)
-    #expect(running.withLock { $0.most } == 1)
+  @Test(arguments: [
+    StorageContract.updatesTakeTurns, .plainWritesWin, .endedTurnsLetOthersGo, .newValuesAreShared,
+  ])
+  func `a storage of an author has the turns of the library`(rule: StorageContract) throws {
+    try rule.verify(AuthorsStorage())
   }
 
   @Test(arguments: TurnStorage.allCases)
@@ -112,33 +92,6 @@ import Testing
   // MARK: - Other writers
 
   @Test(arguments: TurnStorage.allCases)
-  func `a plain write in the closure wins, and the closure runs again`(
-    kind: TurnStorage
-  ) async throws {
-    let token = kind.new[key]
-    var found: [String?] = []
-    // The first write adds the item, and the second one replaces it.
-    let last = try blocking {
-      try token.update { old in
-        found.append(old)
-        if found.count < 3 { try token.write("theirs \(found.count)") }
-        return (old ?? "nothing") + " and mine"
-      }
-    }
-    #expect(found == [nil, "theirs 1", "theirs 2"])
-    #expect(last == "theirs 2 and mine")
-    #expect(try await token.read() == last)
-    var calls = 0
-    try await token.update { old in
-      calls += 1
-      if calls == 1 { try await token.write("theirs") }
-      return (old ?? "nothing") + " and mine"
-    }
-    #expect(calls == 2)
-    #expect(try await token.read() == "theirs and mine")
-  }
-
-  @Test(arguments: TurnStorage.allCases)
   func `after the eighth plain write, the update is an error`(kind: TurnStorage) async throws {
     let token = kind.new[key]
     try await token.write("0")
@@ -155,28 +108,6 @@ import Testing
     #expect(try await token.read() == "8")
     // The turn has ended.
     #expect(try await token.update(turnTimeout: .seconds(10)) { _ in "mine" } == "mine")
-  }
-
-  @Test(arguments: TurnStorage.allCases)
-  func `an item that is removed in the closure stays removed`(kind: TurnStorage) throws {
-    let token = kind.new[key]
-    try token.write("old")
-    var calls = 0
-    let found = try token.update { _ in
-      calls += 1
-      try token.remove()
-      return "new"
-    }
-    #expect(found == nil && calls == 1)
-    #expect(try !token.exists())
-    // A removal by the closure itself finds another one's item.
-    let kept = try token.update { old in
-      calls += 1
-      if old == nil { try token.write("theirs") }
-      return old
-    }
-    #expect(kept == "theirs" || kept == nil)
-    #expect(try token.read() == "theirs")
   }
 
   // MARK: - Waiting
