@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import KeyringCore
+import TestPrograms
 import Testing
 
 @Suite struct SecureStorageErrorTests {
@@ -120,14 +121,4 @@ import Testing
     #expect(code == .other || error.message != unknown.message)
     #expect(code == .other || error.recoverySuggestion != unknown.recoverySuggestion)
   }
-}
-
-extension SecureStorageError.Code {
-  fileprivate static let known: [Self] = [
-    .itemNotFound, .itemAlreadyExists, .locked, .userCanceled, .noSessionBus, .noProvider,
-    .providerFailed, .noDefaultCollection, .collectionNotFound, .collectionAlreadyExists,
-    .accessDenied, .timedOut, .canceled, .connectionLost, .ambiguous, .invalidArgument,
-    .undecodable, .wrongKey, .keyNotFound, .damaged, .verificationFailed, .sourceChanged, .readOnly,
-    .noStorage, .selectedStorageMissing, .notObservable, .other,
-  ]
 }

@@ -225,20 +225,18 @@ import Testing
 }
 
 /// A storage that refuses some additions although it has no item.
-private struct VanishingStorage: BlockingStorage, ForwardingStorage {
+private final class VanishingStorage: BlockingStorage, ForwardingStorage {
   let refusals: Int
   let onRefusal: @Sendable () -> Void
   let base = InMemoryStorage()
-  private let count = Count()
-
-  private final class Count: Sendable { let value = Mutex(0) }
+  private let count = Mutex(0)
 
   init(refusals: Int, onRefusal: @escaping @Sendable () -> Void) {
     (self.refusals, self.onRefusal) = (refusals, onRefusal)
   }
 
   func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
-    let isRefused = count.value.withLock { count in
+    let isRefused = count.withLock { count in
       count += 1
       return count <= refusals
     }

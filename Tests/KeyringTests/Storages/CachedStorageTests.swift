@@ -11,14 +11,9 @@ import Testing
   private let base = InMemoryStorage()
   private let key = ItemKey.password(service: "service", account: "account")
 
-  @Test(.tags(.slow), arguments: StorageContract.allCases)
-  func `the cache keeps the contract`(rule: StorageContract) throws {
-    try rule.verify(InMemoryStorage().cached())
-  }
-
-  @Test(.tags(.slow), arguments: StorageContract.allCases)
-  func `a cache with a lifetime keeps the contract`(rule: StorageContract) throws {
-    try rule.verify(InMemoryStorage().cached(for: .milliseconds(1)))
+  @Test(.tags(.slow), arguments: StorageContract.allCases, [nil, Duration.milliseconds(1)])
+  func `the cache keeps the contract`(rule: StorageContract, lifetime: Duration?) throws {
+    try rule.verify(InMemoryStorage().cached(for: lifetime))
   }
 
   @Test func `the cache answers a second read`() throws {
@@ -295,19 +290,19 @@ private final class SlowStorage: BlockingStorage, ForwardingStorage, ObservableS
   let base = InMemoryStorage()
   private let reportsChanges: Bool
   private let faulty = FaultyStorage()
-  private let isHeld = Flag()
+  private let isHeld = Atomic(false)
 
   init(reportsChanges: Bool = true) { self.reportsChanges = reportsChanges }
 
   func holdNextRead() -> CallGate {
-    isHeld.set(true)
+    isHeld.store(true, ordering: .relaxed)
     return faulty.suspend(.read)
   }
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     reads.withLock { $0 += 1 }
     let items = try base.items(matching: query)
-    if isHeld.set(false) { _ = try faulty.items(matching: query) }
+    if isHeld.exchange(false, ordering: .relaxed) { _ = try faulty.items(matching: query) }
     return items
   }
 
@@ -315,17 +310,6 @@ private final class SlowStorage: BlockingStorage, ForwardingStorage, ObservableS
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) -> StorageSubscription {
     reportsChanges ? base.observe(query, observer) : StorageSubscription {}
-  }
-}
-
-private final class Flag: Sendable {
-  private let value = Mutex(false)
-
-  @discardableResult func set(_ new: Bool) -> Bool {
-    value.withLock { value in
-      defer { value = new }
-      return value
-    }
   }
 }
 

@@ -49,13 +49,6 @@ import Testing
     try named.setPassword("s3cret", for: .password(service: "service", account: "account"))
     #expect(try storage.collection(labeled: "one").items(matching: ItemQuery()).count == 1)
   }
-}
-
-private struct StorageOfTheMainThread: ImmediateStorage, EmptyStorage {
-  func items(matching query: ItemQuery) -> [SecureItem] {
-    MainActor.preconditionIsolated()
-    return []
-  }
 
   @Test func `an observer of one item isn't called for another one`() throws {
     let storage = InMemoryStorage()
@@ -64,5 +57,12 @@ private struct StorageOfTheMainThread: ImmediateStorage, EmptyStorage {
     for key in keys { try storage.setPassword("s3cret", for: key) }
     log.wait(for: .changed(.created(keys[1])))
     #expect(log.changes == [.created(keys[1])])
+  }
+}
+
+private struct StorageOfTheMainThread: ImmediateStorage, EmptyStorage {
+  func items(matching query: ItemQuery) -> [SecureItem] {
+    MainActor.preconditionIsolated()
+    return []
   }
 }

@@ -92,16 +92,7 @@ import Testing
   }
 
   /// Every code of the library, and one of another storage.
-  private static let codes: [SecureStorageError.Code] = [
-    .itemNotFound, .itemAlreadyExists, .locked, .userCanceled, .noSessionBus, .noProvider,
-    .providerFailed, .noDefaultCollection, .collectionNotFound, .collectionAlreadyExists,
-    .accessDenied, .timedOut, .canceled, .connectionLost, .ambiguous, .invalidArgument,
-    .undecodable,
-    .wrongKey, .keyNotFound, .damaged, .verificationFailed, .sourceChanged, .readOnly, .noStorage,
-    .selectedStorageMissing, .notObservable, .other, .init(rawValue: "anotherMakers"),
-  ]
-
-  @Test(arguments: codes)
+  @Test(arguments: SecureStorageError.Code.known + [.init(rawValue: "anotherMakers")])
   func `only absence and what is declared fall through`(code: SecureStorageError.Code) throws {
     try second.setPassword("2", for: key)
     first.fail(.read, with: code)

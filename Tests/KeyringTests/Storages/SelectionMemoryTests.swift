@@ -52,13 +52,14 @@ import Testing
     #expect(try remembered() == "File\n")
     keyring.reset()
     try items.setPassword("another", for: key)
-    let told = Told()
+    let told = Mutex<[String]>([])
     let second = FirstAvailableStorage(
-      [keyring, file], remembering: .file(at: path), whenAnotherAppears: told.note)
+      [keyring, file], remembering: .file(at: path),
+      whenAnotherAppears: { choice in told.withLock { $0.append("\(choice)") } })
     #expect(try second.password(for: key) == "s3cret")
     try second.setPassword("new", for: key)
     #expect(try items.password(for: key) == "another")
-    #expect(told.texts == ["File, as remembered, though InMemoryStorage could be used"])
+    #expect(told.withLock { $0 } == ["File, as remembered, though InMemoryStorage could be used"])
     let choice = try second.selection()
     #expect(choice.remembered == "File" && choice.index == 1)
     #expect(choice.appeared.map(\.storage) == ["InMemoryStorage"] && choice.skipped.isEmpty)
@@ -167,16 +168,17 @@ import Testing
 
   @Test func `a storage can be selected permanently`() throws {
     keyring.fail(.read, with: .providerFailed)
-    let told = Told()
+    let told = Mutex<[String]>([])
     let storage = FirstAvailableStorage(
-      [keyring, file], remembering: .file(at: path), whenAnotherAppears: told.note)
+      [keyring, file], remembering: .file(at: path),
+      whenAnotherAppears: { choice in told.withLock { $0.append("\(choice)") } })
     #expect(throws: SecureStorageError.self) { try storage.password(for: key) }
     try storage.select(1)
     #expect(try remembered() == "File\nfor good\n")
     keyring.reset()
     keyring.forgetCalls()
     try storage.setPassword("s3cret", for: key)
-    #expect(try file.exists(key) && keyring.calls.isEmpty && told.texts.isEmpty)
+    #expect(try file.exists(key) && keyring.calls.isEmpty && told.withLock(\.isEmpty))
     #expect(try run().password(for: key) == "s3cret" && keyring.calls.isEmpty)
     #expect("\(try storage.selection())" == "File, as remembered")
     #expect(storage.diagnose().findings.last?.state == .ok)
@@ -369,16 +371,5 @@ import Testing
       .dropFirst(2).prefix { $0.hasPrefix("|") }
     let codes = lines.map { String($0.split(separator: "`")[1]) }
     #expect(codes.sorted() == Set.skipReasons.map { ".\($0)" }.sorted())
-  }
-}
-
-/// The selections that a handler was given.
-private final class Told: Sendable {
-  private let selections = Mutex<[String]>([])
-
-  var texts: [String] { selections.withLock { $0 } }
-
-  func note(_ choice: FirstAvailableStorage.Selection) {
-    selections.withLock { $0.append("\(choice)") }
   }
 }

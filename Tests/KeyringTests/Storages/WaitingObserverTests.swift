@@ -9,19 +9,8 @@ import Testing
 
 /// Observers that wait, of storages that use others.
 @Suite(.timeLimit(.minutes(1)), .tags(.threads)) struct WaitingObserverTests {
-  /// A storage that passes its observers on.
-  private struct ObservedForward: ForwardingStorage, ImmediateStorage, ObservableStorage {
-    let base = InMemoryStorage()
-
-    func observe(
-      _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-    ) -> StorageSubscription {
-      base.observe(query, observer)
-    }
-  }
-
   private static let storages: [any ObservableStorage] = [
-    InMemoryStorage(), ObservedForward(), InMemoryStorage().cached(),
+    InMemoryStorage(), NamedStorage("forward"), InMemoryStorage().cached(),
     LayeredStorage([.reading(InMemoryStorage()), .writing(InMemoryStorage())]),
     FirstAvailableStorage([InMemoryStorage()], remembering: .nowhere),
     FirstAvailableStorage(
@@ -63,7 +52,7 @@ import Testing
   /// The caches share a storage whose observer waits for as long as the test takes.
   @Test func `a cache knows of a write when it returns, although an observer waits`() throws {
     let base = InMemoryStorage()
-    let forward = ObservedForward()
+    let forward = NamedStorage("forward")
     let gate = DispatchSemaphore(value: 0)
     let pairs: [(any ObservableStorage, any SecureStorage)] = [
       (base, base.cached()), (base, LayeredStorage([.writing(base)]).cached()),
