@@ -27,7 +27,7 @@ extension SecureProperty {
     turnTimeout: Duration = .seconds(60), _ change: (Stored?) throws -> Stored?
   ) throws -> Stored? {
     try ThreadExecutor.runToEnd { () async throws in
-      try await projectedValue.change(turnTimeout) { value, _ in try change(value) }
+      try await update(turnTimeout: turnTimeout) { value in try change(value) }
     }
   }
 
@@ -48,9 +48,7 @@ extension SecureProperty {
   public nonisolated(nonsending) func update(
     turnTimeout: Duration = .seconds(60), _ change: (Stored?) async throws -> Stored?
   ) async throws -> Stored? {
-    try await projectedValue.change(turnTimeout) { value, turn in
-      try await turn.run { try await change(value) }
-    }
+    try await projectedValue.change(turnTimeout, change)
   }
 
   /// Renews a value that needs it, once for all who ask at the same moment.
@@ -73,12 +71,9 @@ extension SecureProperty {
     if needsRefresh: (Stored) -> Bool, turnTimeout: Duration = .seconds(60),
     _ renew: (Stored) throws -> Stored?
   ) throws -> Stored? {
-    let value = try read()
-    guard let value, needsRefresh(value) else { return value }
+    projectedValue.noteRead()
     return try ThreadExecutor.runToEnd { () async throws in
-      try await projectedValue.renew(turnTimeout, unless: { !needsRefresh($1) }) { old, _ in
-        try renew(old)
-      }
+      try await refresh(if: needsRefresh, turnTimeout: turnTimeout) { old in try renew(old) }
     }
   }
 
@@ -112,9 +107,7 @@ extension SecureProperty {
   ) async throws -> Stored? {
     let value = try await read()
     guard let value, needsRefresh(value) else { return value }
-    return try await projectedValue.renew(turnTimeout, unless: { !needsRefresh($1) }) { old, turn in
-      try await turn.run { try await renew(old) }
-    }
+    return try await projectedValue.renew(turnTimeout, unless: { !needsRefresh($1) }, renew)
   }
 
   /// Renews a value that expires soon, once for all who ask at the same moment.
@@ -133,7 +126,7 @@ extension SecureProperty {
   ) throws -> Stored? {
     projectedValue.noteRead()
     return try ThreadExecutor.runToEnd { () async throws in
-      try await projectedValue.renew(turnTimeout, within: time) { old, _ in try renew(old) }
+      try await refresh(within: time, turnTimeout: turnTimeout) { old in try renew(old) }
     }
   }
 
@@ -161,9 +154,7 @@ extension SecureProperty {
     within time: Duration, turnTimeout: Duration = .seconds(60),
     _ renew: (Stored) async throws -> Stored?
   ) async throws -> Stored? {
-    try await projectedValue.renew(turnTimeout, within: time) { old, turn in
-      try await turn.run { try await renew(old) }
-    }
+    try await projectedValue.renew(turnTimeout, within: time, renew)
   }
 }
 
@@ -172,7 +163,7 @@ extension StoredValue {
   fileprivate nonisolated(nonsending) func change(
     _ timeout: Duration, details: ItemQuery.Details = [],
     unless isDone: (SecureItem?, Value?) -> Bool = { _, _ in false },
-    _ body: (Value?, any ItemTurn) async throws -> Value?
+    _ body: (Value?) async throws -> Value?
   ) async throws -> Value? {
     try await takeOver()
     let (value, isChanged) = try await chosenStorage.storage.update(
@@ -190,21 +181,21 @@ extension StoredValue {
   fileprivate nonisolated(nonsending) func renew(
     _ timeout: Duration, details: ItemQuery.Details = [],
     unless isDone: (SecureItem, Value) -> Bool,
-    _ body: (Value, any ItemTurn) async throws -> Value?
+    _ body: (Value) async throws -> Value?
   ) async throws -> Value? {
     try await change(timeout, details: details) { item, value in
       guard let item, let value else { return true }
       return isDone(item, value)
-    } _: { old, turn in
+    } _: { old in
       guard let old else { return nil }
-      return try await body(old, turn)
+      return try await body(old)
     }
   }
 
   /// Changes a value that expires soon in a turn.
   fileprivate nonisolated(nonsending) func renew(
     _ timeout: Duration, within time: Duration,
-    _ body: (Value, any ItemTurn) async throws -> Value?
+    _ body: (Value) async throws -> Value?
   ) async throws -> Value? {
     // A value that knows its end needs nothing but its secret.
     let details: ItemQuery.Details = coding.expires == nil ? .metadata : []

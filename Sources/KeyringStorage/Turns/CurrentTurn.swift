@@ -30,7 +30,7 @@ package final class CurrentTurn: Sendable {
 
 extension ItemTurn {
   /// Runs a closure in a task that's cancelled if the turn is lost, or with the current task.
-  package func run<Value>(
+  func run<Value>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
   ) async throws -> Value {
     var outcome: Result<Value, any Error>?

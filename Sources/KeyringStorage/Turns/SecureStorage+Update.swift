@@ -20,7 +20,7 @@ extension SecureStorage {
   package nonisolated(nonsending) func update<Value>(
     _ key: ItemKey, as coding: ItemCoding<Value>, details: ItemQuery.Details = [],
     timeout: Duration, unless isDone: (SecureItem?, Value?) -> Bool = { _, _ in false },
-    _ body: (Value?, any ItemTurn) async throws -> Value?
+    _ body: (Value?) async throws -> Value?
   ) async throws -> (value: Value?, isChanged: Bool) {
     try refuseNestedTurn()
     if Task.isCancelled { throw error(.canceled, during: .takeTurn) }
@@ -34,7 +34,9 @@ extension SecureStorage {
         let value: Value? = if let old { try coding.value(of: old, from: backendName) } else { nil }
         last = value
         if isDone(old, value) { return nil }
-        let newValue = try await CurrentTurn.run { () async throws in try await body(value, turn) }
+        let newValue = try await CurrentTurn.run { () async throws in
+          try await turn.run { try await body(value) }
+        }
         let new: SecureItem? =
           if let newValue { try item(for: key, as: coding, newValue) } else { nil }
         let areEqual = areEqual(value, newValue)
