@@ -66,7 +66,7 @@ struct MessageTests {
     }
     #expect(try seconds(#"{"result":{"header":{},"ID":"7","TTL":"10"}}"#) == 10)
     #expect(try seconds(#"{"result":{"header":{},"ID":"7"}}"#) == nil)
-    #expect(throws: JSONReader.Malformed.self) {
+    #expect(throws: DecodingError.self) {
       try seconds(#"{"error":{"grpc_code":14,"message":"etcdserver: no leader"}}"#)
     }
   }
@@ -86,57 +86,13 @@ struct MessageTests {
     #expect(reply.ranges[1].values[0].key == EtcdKey("/a"))
   }
 
-  @Test func `a reply may have fields in any order that this version doesn't know`() throws {
-    let known = #""kvs":[{"value":"L2I=","mod_revision":4,"key":"L2E="}]"#
-    let reply = try TransactionReply(
-      json: Array(
-        #"""
-         { "a":{"b":["]}\"",{},[],-1.5e3,"\\"],"c":true}, "responses" : [ {"response_range":
-          {\#(known),"more":true,"kvs\u0031":[],"count":null}} ],
-          "h\u0065ader":{"cluster_id":"\u0031\n"},"succeeded":true}
-
-        """#.utf8))
-    #expect(reply.hasSucceeded)
-    #expect(reply.header?.cluster == "1\n")
-    #expect(reply.ranges[0].hasMore)
-    #expect(reply.ranges[0].values.map(\.value) == [Array("/b".utf8)])
-  }
-
-  @Test func `a reply that isn't complete, or that something follows, is refused`() {
-    let reply = Array(
-      #"""
-      {"a":[{"b":1,"c":"\"\\"},null],"responses":[{"response_range":{"kvs":[{"key":"L2E=",
-      "mod_revision":"4"}],"more":false}}],"succeeded":true,"header":{"cluster_id":"\u00e4"}}
-      """#.utf8)
-    #expect(throws: Never.self) { try TransactionReply(json: reply) }
-    for count in reply.indices {
-      #expect(throws: JSONReader.Malformed.self) {
-        try TransactionReply(json: Array(reply[..<count]))
-      }
-    }
-    for end in ["x", "}", "{}", ","] {
-      #expect(throws: JSONReader.Malformed.self) { try TransactionReply(json: reply + end.utf8) }
-    }
-  }
-
   @Test(arguments: [
-    #"[]"#, #"{"succeeded":1}"#, #"{"succeeded":truth}"#, #"{"responses":{}}"#, #"{"a":}"#,
-    #"{"a":1,}"#, #"{"a" 1}"#, #"{"a":[}]}"#, #"{"responses":[{"response_range":{"kvs":[{}]}}]}"#,
-    #"{"responses":[{"response_range":{"kvs":[{"key":"L2E"}]}}]}"#,
+    #"[]"#, #"{"succeeded":1}"#, #"{"succeeded":true"#, #"{"succeeded":true}{}"#,
+    #"{"responses":{}}"#, #"{"responses":[{"response_range":{"kvs":[{}]}}]}"#,
+    #"{"responses":[{"response_range":{"kvs":[{"key":"L2E","mod_revision":"4"}]}}]}"#,
   ])
-  func `a reply with other values is refused`(json: String) {
-    #expect(throws: JSONReader.Malformed.self) { try TransactionReply(json: Array(json.utf8)) }
-  }
-
-  @Test func `base64 is decoded as Foundation does`() {
-    let bytes = (0..<256).map(UInt8.init)
-    for count in 0...256 {
-      let text = Array(Data(bytes.suffix(count)).base64EncodedData())
-      #expect([UInt8](base64: text[...]) == Array(bytes.suffix(count)))
-    }
-    for text in ["L2E", "L2E*", "L===", "=L2E", "L2E=L2E=", "L=E=", "====", "L2E\u{80}"] {
-      #expect([UInt8](base64: Array(text.utf8)[...]) == nil)
-    }
+  func `a reply with other values, or that isn't complete, is refused`(json: String) {
+    #expect(throws: DecodingError.self) { try TransactionReply(json: Array(json.utf8)) }
   }
 
   @Test(arguments: [
@@ -180,12 +136,15 @@ struct MessageTests {
     #expect(EtcdReply(body: [], date: date).clockLead(from: time - 1, to: time - 1) == 1)
   }
 
-  @Test(arguments: [
-    (#"{"ID":"7","TTL":"180"}"#, 180), (#"{"ID":"7","TTL":180}"#, 180),
-    (#"{"ID":"7","TTL":"-1"}"#, -1), (#"{"ID":"7"}"#, nil),
-  ])
-  func `the time of a lease is read as text or as a number`(json: String, seconds: Int64?) throws {
-    #expect(try LeaseReply(json: Array(json.utf8)).seconds == seconds)
+  @Test(arguments: [#"{"ID":"7","TTL":"180"}"#, #"{"ID":7,"TTL":180}"#])
+  func `a number is read as text or as a number`(json: String) throws {
+    let reply = try LeaseReply(json: Array(json.utf8))
+    #expect(reply.id.value == 7 && reply.seconds.value == 180)
+  }
+
+  @Test func `the time of a lease that has ended is negative`() throws {
+    let state = try LeaseState(json: Array(#"{"ID":"7","TTL":"-1"}"#.utf8))
+    #expect(state.grantedTTL == nil)
   }
 
   @Test(arguments: [
@@ -201,7 +160,7 @@ struct MessageTests {
   @Test(arguments: ["9223372036854775807", "-1", "-9223372036854775808", "99999999999999999999"])
   func `a revision without a next one is refused`(number: String) {
     for json in ["\"\(number)\"", number] {
-      #expect(throws: JSONReader.Malformed.self) {
+      #expect(throws: DecodingError.self) {
         try TransactionReply(json: Array(#"{"header":{"revision":\#(json)}}"#.utf8))
       }
     }

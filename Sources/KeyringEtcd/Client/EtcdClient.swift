@@ -49,10 +49,7 @@ final class EtcdClient: Sendable {
   ) async throws(EtcdFailure) -> (id: Int64, seconds: Int64) {
     let answer: Answer<LeaseReply> = try await call(
       "/v3/lease/grant", ["TTL": seconds], until: moment)
-    guard let granted = answer.reply.seconds else {
-      throw EtcdFailure(cause: .malformed("a lease without its time"))
-    }
-    return (answer.reply.id, granted)
+    return (answer.reply.id.value, answer.reply.seconds.value)
   }
 
   /// Starts the time of a lease again, and returns its seconds, or `nil` for one that has ended.
@@ -68,9 +65,9 @@ final class EtcdClient: Sendable {
   }
 
   func hasEnded(_ lease: Int64, until moment: Int64) async throws(EtcdFailure) -> Bool {
-    let answer: Answer<LeaseReply> = try await call(
+    let answer: Answer<LeaseState> = try await call(
       "/v3/lease/timetolive", ["ID": lease], until: moment)
-    return answer.reply.granted == nil
+    return answer.reply.grantedTTL == nil
   }
 
   /// Returns the ranges that the user may read, or `nil` for all.
@@ -78,10 +75,11 @@ final class EtcdClient: Sendable {
     guard let user = tokens.user else { return nil }
     let reply: Answer<UserReply> = try await call(
       "/v3/auth/user/get", ["name": user.name], until: moment)
+    let roles = reply.reply.roles ?? []
     // This role may read everything, which etcd doesn't list.
-    if reply.reply.roles.contains("root") { return nil }
+    if roles.contains("root") { return nil }
     var ranges: [EtcdRange] = []
-    for role in reply.reply.roles {
+    for role in roles {
       let reply: Answer<RoleReply> = try await call(
         "/v3/auth/role/get", ["role": role], until: moment)
       ranges += reply.reply.readable

@@ -21,26 +21,14 @@ struct EtcdKey: Hashable, Comparable, Sendable {
   /// The first key after this one.
   var next: EtcdKey { EtcdKey(path + "\0") }
 
-  static func < (one: EtcdKey, other: EtcdKey) -> Bool {
-    // This takes a tenth of the instructions of lexicographicallyPrecedes.
-    var (one, other) = (one.path, other.path)
-    return one.withUTF8 { one in
-      other.withUTF8 { other in
-        guard let start = one.baseAddress, let otherStart = other.baseAddress else {
-          return one.count < other.count
-        }
-        let order = memcmp(start, otherStart, min(one.count, other.count))
-        return order == 0 ? one.count < other.count : order < 0
-      }
-    }
-  }
+  static func < (one: EtcdKey, other: EtcdKey) -> Bool { one.path < other.path }
 
   static func + (key: EtcdKey, suffix: String) -> EtcdKey { EtcdKey(key.path + suffix) }
 }
 
-extension EtcdKey: Encodable, JSONReadable {
-  init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
-    path = String(decoding: try reader.data(), as: UTF8.self)
+extension EtcdKey: Codable {
+  init(from decoder: any Decoder) throws {
+    path = String(decoding: try decoder.singleValueContainer().decode(Data.self), as: UTF8.self)
   }
 
   func encode(to encoder: any Encoder) throws {

@@ -2,25 +2,21 @@
 
 #if Etcd
 /// An error that etcd answers.
-struct GatewayError: JSONReadable, Error, Sendable {
+struct GatewayError: Decodable, Error, Sendable {
   /// The status code of gRPC, as in https://grpc.io/docs/guides/status-codes/.
   let code: Int
   var message: String
 
   init(code: Int, message: String) { (self.code, self.message) = (code, message) }
 
-  init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
-    var (code, message, error): (Int?, String?, String?) = (nil, nil, nil)
-    try reader.object { (name, reader) throws(JSONReader.Malformed) in
-      switch name {
-      case "code": code = Int(exactly: try reader.integer())
-      case "message": message = try reader.text()
-      case "error": error = try? reader.text()
-      default: break
-      }
-    }
-    guard let code else { throw JSONReader.Malformed() }
-    (self.code, self.message) = (code, message ?? error ?? "")
+  private enum CodingKeys: CodingKey { case code, message, error }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    code = Int(clamping: try container.decode(GatewayInteger.self, forKey: .code).value)
+    // A proxy may have an object in its place.
+    let text = try? container.decode(String.self, forKey: .error)
+    message = try container.decodeIfPresent(String.self, forKey: .message) ?? text ?? ""
   }
 }
 

@@ -16,13 +16,18 @@ enum GatewayJSON {
     return Array(data)
   }
 
-  static func decode<Reply: JSONReadable>(_ bytes: [UInt8]) throws(EtcdFailure) -> Reply {
-    do throws(JSONReader.Malformed) {
+  static func decode<Reply: Decodable>(_ bytes: [UInt8]) throws(EtcdFailure) -> Reply {
+    do {
       return try Reply(json: bytes)
     } catch {
       throw EtcdFailure(
         cause: .malformed("a reply without the expected fields"), hasDoubt: true)
     }
   }
+}
+
+extension Decodable {
+  /// Reads a whole document.
+  init(json: [UInt8]) throws { self = try JSONDecoder().decode(Self.self, from: Data(json)) }
 }
 #endif

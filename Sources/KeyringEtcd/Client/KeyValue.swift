@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
+internal import KeyringPlatform
+
 /// A key with its value.
 struct KeyValue: Sendable {
   let key: EtcdKey
@@ -11,22 +13,19 @@ struct KeyValue: Sendable {
   private(set) var creation: Int64 = 0
 }
 
-extension KeyValue: JSONReadable {
-  init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
-    var (key, value, revision): (EtcdKey?, [UInt8], Int64?) = (nil, [], nil)
-    var creation: Int64 = 0
-    try reader.object { (name, reader) throws(JSONReader.Malformed) in
-      switch name {
-      case "key": key = try EtcdKey(&reader)
-      case "value": value = try reader.data()
-      case "mod_revision": revision = try reader.integer()
-      case "create_revision": creation = try reader.integer()
-      default: break
-      }
-    }
-    guard let key, let revision else { throw JSONReader.Malformed() }
-    (self.key, self.value, self.revision) = (key, value, revision)
-    self.creation = creation
+extension KeyValue: Decodable {
+  private enum CodingKeys: String, CodingKey {
+    case key, value
+    case revision = "mod_revision"
+    case creation = "create_revision"
+  }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    key = try container.decode(EtcdKey.self, forKey: .key)
+    value = Array(try container.decodeIfPresent(Data.self, forKey: .value) ?? Data())
+    revision = try container.decode(GatewayInteger.self, forKey: .revision).value
+    creation = try container.decodeIfPresent(GatewayInteger.self, forKey: .creation)?.value ?? 0
   }
 }
 #endif

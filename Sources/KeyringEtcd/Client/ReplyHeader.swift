@@ -2,35 +2,28 @@
 
 #if Etcd
 /// A reply whose header tells which cluster has sent it.
-protocol HeadedReply: JSONReadable, Sendable {
+///
+/// The gateway leaves out each field that is zero, empty or `false`.
+protocol HeadedReply: Decodable, Sendable {
   var header: ReplyHeader? { get }
 }
 
 /// A reply that has nothing else.
 struct HeaderReply: HeadedReply {
-  private(set) var header: ReplyHeader?
-
-  init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
-    try reader.object { (name, reader) throws(JSONReader.Malformed) in
-      if name == "header" { header = try ReplyHeader(&reader) }
-    }
-  }
+  let header: ReplyHeader?
 }
 
-struct ReplyHeader: JSONReadable, Sendable {
+struct ReplyHeader: Decodable, Sendable {
   /// The identifier of the cluster.
-  private(set) var cluster: String?
-  /// The revision of the database when the request was processed.
-  private(set) var revision: Int64 = 0
+  let cluster: String?
+  private let latest: GatewayInteger?
 
-  init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
-    try reader.object { (name, reader) throws(JSONReader.Malformed) in
-      switch name {
-      case "cluster_id": cluster = try reader.text()
-      case "revision": revision = try reader.integer()
-      default: break
-      }
-    }
+  private enum CodingKeys: String, CodingKey {
+    case cluster = "cluster_id"
+    case latest = "revision"
   }
+
+  /// The revision of the database when the request was processed.
+  var revision: Int64 { latest?.value ?? 0 }
 }
 #endif

@@ -3,38 +3,28 @@
 #if Etcd
 /// A role, which allows access to ranges.
 struct RoleReply: HeadedReply {
-  private(set) var header: ReplyHeader?
-  private var permissions: [Permission] = []
+  let header: ReplyHeader?
+  private let perm: [Permission]?
 
   /// The ranges that the role may read.
-  var readable: [EtcdRange] { permissions.filter(\.isReadable).compactMap(\.range) }
-
-  init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
-    try reader.object { (name, reader) throws(JSONReader.Malformed) in
-      switch name {
-      case "header": header = try ReplyHeader(&reader)
-      case "perm": permissions = try reader.array()
-      default: break
-      }
-    }
+  var readable: [EtcdRange] {
+    (perm ?? []).filter { $0.permType != "WRITE" }.compactMap(\.range)
   }
 
-  private struct Permission: JSONReadable {
-    private(set) var isReadable = true
-    private(set) var range: EtcdRange?
+  private struct Permission: Decodable, Sendable {
+    let permType: String?
+    let key: EtcdKey?
+    let end: EtcdKey?
 
-    init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
-      var (key, end) = (EtcdKey(""), EtcdKey?.none)
-      try reader.object { (name, reader) throws(JSONReader.Malformed) in
-        switch name {
-        case "permType": isReadable = try reader.text() != "WRITE"
-        case "key": key = try EtcdKey(&reader)
-        case "range_end": end = try EtcdKey(&reader)
-        default: break
-        }
-      }
+    private enum CodingKeys: String, CodingKey {
+      case permType, key
+      case end = "range_end"
+    }
+
+    var range: EtcdRange? {
+      let key = key ?? EtcdKey("")
       // A zero byte stands for the end of all keys.
-      range = EtcdRange(
+      return EtcdRange(
         from: key, to: end == EtcdKey("\0") ? EtcdKey("\u{10FFFF}") : end ?? key.next)
     }
   }

@@ -4,31 +4,32 @@
 /// The state of a node.
 ///
 /// An ordinary user sees only the version.
-struct StatusReply: JSONReadable, Sendable {
-  private(set) var version = ""
+struct StatusReply: Decodable, Sendable {
+  let version: String
   /// The alarms of the cluster, for example "memberID:1 alarm:NOSPACE".
-  var alarms: [String] = []
-  private var size: Int64 = 0
-  private var leader: String?
-  private var isLimited = false
+  var alarms: [String]
+  /// The number of bytes of the database, or `nil` for an ordinary user.
+  let databaseSize: Int64?
+  /// `true` for a node with a leader, which each node that answers an ordinary user has.
+  let hasLeader: Bool
 
-  init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
-    try reader.object { (name, reader) throws(JSONReader.Malformed) in
-      switch name {
-      case "version": version = try reader.text()
-      case "etcdserver": (version, isLimited) = (try reader.text(), true)
-      case "dbSize": size = try reader.integer()
-      case "leader": leader = try reader.text()
-      case "errors": alarms = try reader.array()
-      default: break
-      }
-    }
-    if version.isEmpty { throw JSONReader.Malformed() }
+  private enum CodingKeys: String, CodingKey {
+    case version, leader
+    case limitedVersion = "etcdserver"
+    case size = "dbSize"
+    case alarms = "errors"
   }
 
-  /// The number of bytes of the database, or `nil` for an ordinary user.
-  var databaseSize: Int64? { isLimited ? nil : size }
-  /// `true` for a node with a leader, which each node that answers an ordinary user has.
-  var hasLeader: Bool { isLimited || leader.flatMap { UInt64($0) } ?? 0 != 0 }
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    alarms = try container.decodeIfPresent([String].self, forKey: .alarms) ?? []
+    if let version = try container.decodeIfPresent(String.self, forKey: .limitedVersion) {
+      (self.version, databaseSize, hasLeader) = (version, nil, true)
+      return
+    }
+    version = try container.decode(String.self, forKey: .version)
+    databaseSize = try container.decodeIfPresent(GatewayInteger.self, forKey: .size)?.value ?? 0
+    hasLeader = try container.decodeIfPresent(String.self, forKey: .leader) ?? "0" != "0"
+  }
 }
 #endif

@@ -2,33 +2,20 @@
 
 #if Etcd
 struct TransactionReply: HeadedReply {
-  private(set) var header: ReplyHeader?
-  /// Whether all conditions were met.
-  private(set) var hasSucceeded = false
-  /// The replies to the ranges that were requested, in their order.
-  private(set) var ranges: [RangeReply] = []
+  let header: ReplyHeader?
+  private let succeeded: Bool?
+  private let responses: [Response]?
 
+  /// Whether all conditions were met.
+  var hasSucceeded: Bool { succeeded ?? false }
+  /// The replies to the ranges that were requested, in their order.
+  var ranges: [RangeReply] { (responses ?? []).compactMap(\.range) }
   var revision: Int64 { header?.revision ?? 0 }
 
-  init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
-    try reader.object { (name, reader) throws(JSONReader.Malformed) in
-      switch name {
-      case "header": header = try ReplyHeader(&reader)
-      case "succeeded": hasSucceeded = try reader.bool()
-      case "responses": ranges = try reader.array(of: Response.self).compactMap(\.range)
-      default: break
-      }
-    }
-  }
+  private struct Response: Decodable, Sendable {
+    let range: RangeReply?
 
-  private struct Response: JSONReadable {
-    private(set) var range: RangeReply?
-
-    init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
-      try reader.object { (name, reader) throws(JSONReader.Malformed) in
-        if name == "response_range" { range = try RangeReply(&reader) }
-      }
-    }
+    private enum CodingKeys: String, CodingKey { case range = "response_range" }
   }
 }
 #endif

@@ -58,7 +58,7 @@ import Testing
     let (short, long) = (EtcdKey("/short"), EtcdKey("/long"))
     for (key, seconds) in [(short, 2), (long, 600)] {
       let reply = try await cluster.call("/v3/lease/grant", ["TTL": seconds])
-      let lease = try LeaseReply(json: reply).id
+      let lease = try LeaseReply(json: reply).id.value
       try await cluster.call("/v3/kv/txn", Transaction(success: [.put(key, [1], lease: lease)]))
     }
     while try await exists(short, in: cluster) {}

@@ -43,11 +43,6 @@ extension Duration {
   static var atOnce: Duration { .seconds(1) }
 }
 
-extension EtcdFailure.Cause {
-  /// The name of the case.
-  var name: Substring { "\(self)".prefix { $0 != "(" } }
-}
-
 /// Expects that the diagnosis of a storage has a finding with some of these words, and says what to do about it.
 ///
 /// - Parameters:
