@@ -220,7 +220,8 @@ import Testing
 
     let wrappedKey = try #require(try await dataKeys().first)
     let dataKey = try wrapping.unwrap(
-      wrappedKey.value.dropFirst(), authenticating: binding(keys.primary.id.hexadecimal), request)
+      wrappedKey.value.dropFirst(),
+      authenticating: binding(keys.primary.id.bigEndianBytes.hexadecimal), request)
 
     let value = try #require(try await values(keys.names.item(key)).first)
     let header: [UInt8] = [Namespace.formatVersion] + keys.primary.id.bigEndianBytes

@@ -139,8 +139,8 @@ import Testing
     #expect(turns.holder(of: key) == getpid())
     let own = try directory.bytes("secrets.turns")
     // Another process has the number of the killed one.
-    let number = withUnsafeBytes(of: UInt64(getpid()).bigEndian) { Array($0) }
-    let old = withUnsafeBytes(of: UInt64(holder.number).bigEndian) { Array($0) }
+    let number = UInt64(getpid()).bigEndianBytes
+    let old = UInt64(holder.number).bigEndianBytes
     let place = try #require(note.firstRange(of: old)).lowerBound
     #expect(Array(own[place..<(place + 8)]) == number)
     try overwriteTurns(note.replacing(old, with: number))

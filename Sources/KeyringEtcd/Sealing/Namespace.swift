@@ -37,7 +37,7 @@ struct Namespace: Sendable {
   /// The prefix of the wrapped keys.
   var keys: EtcdKey { root + "keys/" }
   var rootKey: EtcdKey { keys + "root" }
-  func dataKey(_ id: UInt32) -> EtcdKey { keys + id.hexadecimal }
+  func dataKey(_ id: UInt32) -> EtcdKey { keys + id.bigEndianBytes.hexadecimal }
 
   /// The prefix of the items of all services.
   var items: EtcdKey { root + "items/" }

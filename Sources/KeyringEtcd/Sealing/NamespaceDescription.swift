@@ -32,12 +32,4 @@ struct NamespaceDescription: Sendable {
     Array("meta\0\(namespace.name)\0".utf8) + content
   }
 }
-
-extension FixedWidthInteger {
-  var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
-
-  init(bigEndianBytes bytes: some Sequence<UInt8>) {
-    self = bytes.reduce(0) { $0 << 8 | Self($1) }
-  }
-}
 #endif

@@ -119,7 +119,7 @@ struct NamespaceKeys: Sendable {
       _ box: some Collection<UInt8>, _ id: UInt32
     ) async throws(SecureStorageError) -> SealingKey {
       do throws(SecureStorageError) {
-        return try await unwrap(box, id.hexadecimal)
+        return try await unwrap(box, id.bigEndianBytes.hexadecimal)
       } catch {
         // The key of the source is the right one if it opens the root key.
         guard error.code == .wrongKey, (try? await unwrap(stored.root.box, "root")) != nil
@@ -157,26 +157,33 @@ struct NamespaceKeys: Sendable {
     of namespace: Namespace, _ source: KeySource, _ request: KeyRequest
   ) async throws(SecureStorageError) -> [ConditionalChange] {
     let wrapping = try await WrappingKey(of: source, for: use, request)
-    let (root, dataKey) = (SealingKey(), SealingKey())
+    let root = SealingKey()
     let description = NamespaceDescription(id: .random(16), generation: 1)
     let primary = PrimaryKey(id: .random(in: 1 ... .max), generation: 1)
-    let authenticator = authenticator(root)
+    var values = try Self.values(
+      root, [primary.id: SealingKey()], description, in: namespace, wrapping, request)
+    values[namespace.primary] = primary.bytes(authenticator(root), namespace, description.id)
+    return values.map { ConditionalChange(key: $0, revision: 0, value: $1) }
+  }
+
+  /// Returns the description and the wrapped keys, each for its place.
+  private static func values(
+    _ root: SealingKey, _ dataKeys: [UInt32: SealingKey], _ description: NamespaceDescription,
+    in namespace: Namespace, _ wrapping: WrappingKey, _ request: KeyRequest
+  ) throws(SecureStorageError) -> [EtcdKey: [UInt8]] {
     func box(_ key: SealingKey, _ name: String) throws(SecureStorageError) -> [UInt8] {
       try wrapping.wrap(key, authenticating: namespace.binding(name, description.id), request)
     }
-    let values: [(key: EtcdKey, value: [UInt8])] = [
-      (namespace.meta, description.bytes(authenticator, namespace)),
-      (namespace.primary, primary.bytes(authenticator, namespace, description.id)),
-      (
-        namespace.rootKey,
-        [Namespace.formatVersion] + wrapping.parameters.bytes + (try box(root, "root"))
-      ),
-      (
-        namespace.dataKey(primary.id),
-        [Namespace.formatVersion] + (try box(dataKey, primary.id.hexadecimal))
-      ),
+    var values = [
+      namespace.meta: description.bytes(authenticator(root), namespace),
+      namespace.rootKey: [Namespace.formatVersion] + wrapping.parameters.bytes
+        + (try box(root, "root")),
     ]
-    return values.map { ConditionalChange(key: $0.key, revision: 0, value: $0.value) }
+    for (id, key) in dataKeys {
+      values[namespace.dataKey(id)] =
+        [Namespace.formatVersion] + (try box(key, id.bigEndianBytes.hexadecimal))
+    }
+    return values
   }
 
   // MARK: - Changing
@@ -199,23 +206,10 @@ struct NamespaceKeys: Sendable {
     }
     let request = request(.creation)
     let wrapping = try await WrappingKey(of: source, for: Self.use, request)
-    var changes = [
-      change(
-        namespace.meta,
-        NamespaceDescription(id: description.id, generation: description.generation + 1)
-          .bytes(Self.authenticator(root), namespace)),
-      change(
-        namespace.rootKey,
-        [Namespace.formatVersion] + wrapping.parameters.bytes
-          + (try box(root, "root", wrapping, request))),
-    ]
-    for (id, key) in dataKeys {
-      changes.append(
-        change(
-          namespace.dataKey(id),
-          [Namespace.formatVersion] + (try box(key, id.hexadecimal, wrapping, request))))
-    }
-    return changes
+    let description = NamespaceDescription(
+      id: self.description.id, generation: self.description.generation + 1)
+    return try Self.values(root, dataKeys, description, in: namespace, wrapping, request)
+      .map { change($0, $1) }
   }
 
   /// Returns the changes that add a data key, and make it the one for new items.
@@ -227,10 +221,11 @@ struct NamespaceKeys: Sendable {
     let wrapping = try await opening(with: source, known: wrapping, request)
     var id = primary.id
     while dataKeys[id] != nil { id = .random(in: 1 ... .max) }
+    let box = try wrapping.wrap(
+      SealingKey(),
+      authenticating: namespace.binding(id.bigEndianBytes.hexadecimal, description.id), request)
     return [
-      change(
-        namespace.dataKey(id),
-        [Namespace.formatVersion] + (try box(SealingKey(), id.hexadecimal, wrapping, request))),
+      change(namespace.dataKey(id), [Namespace.formatVersion] + box),
       changePrimary(to: id, older: [primary.id] + primary.older),
     ]
   }
@@ -257,13 +252,6 @@ struct NamespaceKeys: Sendable {
 
   private func change(_ key: EtcdKey, _ value: [UInt8]?) -> ConditionalChange {
     ConditionalChange(key: key, revision: revisions[key] ?? 0, value: value)
-  }
-
-  private func box(
-    _ key: SealingKey, _ name: String, _ wrapping: WrappingKey, _ request: KeyRequest
-  ) throws(SecureStorageError) -> [UInt8] {
-    try wrapping.wrap(
-      key, authenticating: namespace.binding(name, description.id), request)
   }
 
   // MARK: - Items

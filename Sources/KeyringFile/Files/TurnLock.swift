@@ -21,7 +21,7 @@ struct TurnsFile: Sendable {
     /// The bytes of items are far behind the content of the file.
     init(of key: ItemKey, salt: [UInt8]) {
       let hash = SHA256.hash(data: salt + key.canonicalBytes)
-      byte = hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } >> 2 | 1 << 62
+      byte = UInt64(bigEndianBytes: hash.prefix(8)) >> 2 | 1 << 62
     }
 
     /// A later item can have the same note as an earlier one, which then is without a note.
@@ -91,11 +91,10 @@ struct TurnsFile: Sendable {
   func holder(of key: ItemKey) -> pid_t? {
     let place = Place(of: key, salt: salt)
     guard let noted = noted(at: place) else { return nil }
-    let number = noted[8..<16].reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
     // A process that was killed has left its note.
-    guard let process = pid_t(exactly: number), note(of: process, at: place) == noted else {
-      return nil
-    }
+    guard let process = pid_t(exactly: UInt64(bigEndianBytes: noted[8..<16])),
+      note(of: process, at: place) == noted
+    else { return nil }
     return process
   }
 
@@ -109,8 +108,7 @@ struct TurnsFile: Sendable {
     #if os(Linux)
     guard let identity = ProcFile.identity(of: process) else { return nil }
     let mark = SHA256.hash(data: salt + identity.utf8).prefix(16)
-    return withUnsafeBytes(of: place.byte.bigEndian) { Array($0) }
-      + withUnsafeBytes(of: UInt64(process).bigEndian) { Array($0) } + mark
+    return place.byte.bigEndianBytes + UInt64(process).bigEndianBytes + mark
     #else
     nil
     #endif

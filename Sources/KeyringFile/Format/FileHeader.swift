@@ -11,7 +11,7 @@ internal import KeyringStorage
 struct FileHeader: Sendable, Equatable {
   private static let magic = Array("KEYRING\n".utf8)
   static let version: UInt16 = 1
-  private static let prefix = magic + [UInt8(version >> 8), UInt8(version & 0xff)]
+  private static let prefix = magic + version.bigEndianBytes
   static let use = WrappedKey.Use(name: "swift-keyring file", prefix: prefix)
   private static let checkedByteCount = prefix.count + WrappedKey.byteCount
   static let byteCount = checkedByteCount + SHA256.byteCount
@@ -34,7 +34,7 @@ struct FileHeader: Sendable, Equatable {
       throw .damaged(place, "it doesn't begin like an encrypted file")
     }
     guard file.count >= Self.byteCount else { throw .damaged(place, "it is cut short") }
-    let version = UInt16(file[8]) << 8 | UInt16(file[9])
+    let version = UInt16(bigEndianBytes: file[8..<10])
     guard version == Self.version else {
       throw SecureStorageError(
         .undecodable,
