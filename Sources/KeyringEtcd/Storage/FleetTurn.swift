@@ -20,8 +20,6 @@ private final class FleetTurn: ItemTurn {
     var isStored = false
     /// The record of a write that may have been done.
     var inDoubt: EtcdKey?
-    var isLost = false
-    var handlers: [@Sendable () -> Void] = []
   }
 
   private let storage: EtcdStorage
@@ -38,7 +36,6 @@ private final class FleetTurn: ItemTurn {
     (self.storage, self.key, self.details) = (storage, key, details)
     (self.turn, self.client) = (turn, client)
     state = Mutex(State(found: item))
-    turn.lease.whenLost(turn.key) { [weak self] in self?.lose() }
   }
 
   private var fleet: Fleet { storage.fleet }
@@ -155,19 +152,8 @@ private final class FleetTurn: ItemTurn {
   // MARK: - The end
 
   func whenLost(_ handler: @escaping @Sendable () -> Void) {
-    let isLost = state.withLock { state in
-      if !state.isLost { state.handlers.append(handler) }
-      return state.isLost
-    }
-    if isLost { handler() }
-  }
-
-  private func lose() {
-    let handlers = state.withLock { state in
-      state.isLost = true
-      return exchange(&state.handlers, with: [])
-    }
-    for handler in handlers { handler() }
+    // The lease may end after the turn.
+    turn.lease.whenLost(turn.key) { [weak self] in if self != nil { handler() } }
   }
 
   private func lost(_ operation: SecureStorageError.Operation) -> SecureStorageError {

@@ -10,7 +10,7 @@ internal import Synchronization
 final class TurnLease: Sendable {
   private struct State: Sendable {
     /// The turns that need the lease, with what to call when it's lost.
-    var turns: [EtcdKey: @Sendable () -> Void] = [:]
+    var turns: [EtcdKey: [@Sendable () -> Void]] = [:]
     /// The moment from which the lease lasts for its length at least, in microseconds of the monotonic clock.
     var renewal: Int64
     /// `true` for a lease that is for no further turns.
@@ -51,7 +51,7 @@ final class TurnLease: Sendable {
     state.withLock { state in
       let isYoung = ThreadExecutor.now < state.renewal + 2 * length / 3
       guard !state.isClosed, !state.isLost, state.task != nil || isYoung else { return false }
-      state.turns[turn] = {}
+      state.turns[turn] = []
       // The code of a turn can't block this thread, and neither can observers.
       if state.task == nil {
         state.task = Task.detached(executorPreference: EventLoopExecutor.requests) {
@@ -62,10 +62,10 @@ final class TurnLease: Sendable {
     }
   }
 
-  /// Calls a closure when the lease of a turn is lost, or at once if it is, in place of an earlier closure.
+  /// Calls a closure when the lease of a turn is lost, or at once if it is.
   func whenLost(_ turn: EtcdKey, _ handler: @escaping @Sendable () -> Void) {
     let isLost = state.withLock { state in
-      if !state.isLost, state.turns[turn] != nil { state.turns[turn] = handler }
+      if !state.isLost { state.turns[turn]?.append(handler) }
       return state.isLost
     }
     if isLost { handler() }
@@ -96,7 +96,7 @@ final class TurnLease: Sendable {
   func lose() {
     let handlers = state.withLock { state in
       state.isLost = true
-      return Array(exchange(&state.turns, with: [:]).values)
+      return exchange(&state.turns, with: [:]).values.joined()
     }
     KeyringEvent.report(.leaseLost)
     for handler in handlers { handler() }
