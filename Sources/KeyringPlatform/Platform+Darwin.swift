@@ -36,9 +36,6 @@ extension Platform {
   /// The flags of open(2) for a directory on the way to a file, listable or not.
   package static var passing: Int32 { O_DIRECTORY | O_NOFOLLOW }
 
-  /// The flag of open(2) for a new file that has no name, on systems that know such files.
-  package static var unnamed: Int32? { nil }
-
   /// The command of fcntl(2) that locks bytes for an open file (F_OFD_SETLK), which old SDKs leave out.
   package static var lockBytes: Int32 { 90 }
 

@@ -42,16 +42,6 @@ extension Platform {
   /// The first is O_PATH, which is missing in Swift's import.
   package static var passing: Int32 { 0o1000_0000 | O_DIRECTORY | O_NOFOLLOW }
 
-  /// The flag of open(2) for a new file that has no name, on systems that know such files.
-  package static var unnamed: Int32? {
-    #if canImport(Glibc)
-    // Swift imports O_TMPFILE only under this name.
-    __O_TMPFILE
-    #else
-    O_TMPFILE
-    #endif
-  }
-
   /// The command of fcntl(2) that locks bytes for an open file (F_OFD_SETLK), which Swift's import leaves out.
   package static var lockBytes: Int32 { 37 }
 

@@ -302,14 +302,6 @@ struct AccessControlEntry: Sendable {
     #expect(try storage(source).password(for: .first) == "s3cret")
   }
 
-  /// A process that is killed at any moment leaves no other name of the key.
-  @Test func `a key file has no other name while it is made`() throws {
-    try directory.makeDirectory("keys")
-    let events = try FileEvents(UInt32(IN_CREATE), of: directory.path("keys"))
-    try storage(.keyFile(at: directory.path("keys/key"))).setPassword("s3cret", for: .first)
-    #expect(events.take().map { $0.name } == ["key"])
-  }
-
   /// Such a file system has neither a second name for a file nor a rename that replaces nothing.
   @Test func `one key is made at a time on a file system without links`() throws {
     for round in 0..<20 {
@@ -325,9 +317,7 @@ struct AccessControlEntry: Sendable {
     }
   }
 
-  /// A killed process can leave one on a file system without unnamed files.
-  ///
-  /// Earlier versions could leave one on any file system.
+  /// A killed process can leave one.
   @Test func `a leftover second name of the key file is removed`() throws {
     let source = KeySource.keyFile(at: directory.path("key"))
     try storage(source).setPassword("s3cret", for: .first)
@@ -343,16 +333,13 @@ struct AccessControlEntry: Sendable {
     #expect(try directory.names() == kept)
   }
 
-  /// This happens on file systems without unnamed files.
-  @Test func `a key file can be made under another name first`() throws {
+  @Test func `the key that another process has made meanwhile stays`() throws {
     let request = FileLocation(directory.path("secrets")).keyRequest(.creation)
     let file = KeyFile(path: directory.path("key"), request: request)
-    try file.makeWithSecondName()
+    try file.make()
     let key = try directory.bytes("key")
-    #expect(key.count == 32)
-    #expect(try directory.mode("key") == 0o600)
-    try file.makeWithSecondName()
-    #expect(try directory.bytes("key") == key, "the key of another process stays")
+    try file.make()
+    #expect(try directory.bytes("key") == key)
     #expect(try directory.names() == ["key"])
   }
 

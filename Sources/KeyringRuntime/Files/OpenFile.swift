@@ -72,16 +72,6 @@ package final class OpenFile: Sendable {
     try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
   }
 
-  /// Opens a new file for writing, which has no name yet.
-  ///
-  /// The system removes the file of a killed process.
-  ///
-  /// - Parameter directory: The path of the directory of the file.
-  /// - Returns: The file, or `nil` on a file system such as NFS, where there can't be one.
-  package static func unnamed(in directory: String) -> OpenFile? {
-    Platform.unnamed.flatMap { try? OpenFile(directory, O_WRONLY | $0) }
-  }
-
   /// Opens a directory.
   ///
   /// - Parameter path: The path of the directory.

@@ -79,27 +79,15 @@ struct KeyFile {
       return
     }
     try directory.make()
-    if try !makeWithoutSecondName(in: directory) { try makeWithSecondName() }
+    try make()
     try directory.sync()
-  }
-
-  /// Creates the key in a file that gets its name after its content.
-  ///
-  /// A process that is killed leaves nothing behind. The method returns `false` for a file system that has no such
-  /// files (NFS, for example) or an empty /proc.
-  private func makeWithoutSecondName(in directory: Directory) throws(FileFailure) -> Bool {
-    // If the directory itself is the problem, makeWithSecondName() reports that.
-    guard let file = OpenFile.unnamed(in: directory.path) else { return false }
-    try writeKey(to: file)
-    let source = "/proc/self/fd/\(file.descriptor)"
-    return linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST
   }
 
   /// Creates the key in a file that first has another name.
   ///
   /// A process that is killed may leave that name behind, either on an incomplete file or on the key. The
   /// next process that reads the key removes the name from it.
-  func makeWithSecondName() throws(FileFailure) {
+  func make() throws(FileFailure) {
     do throws(FileFailure) {
       let file = try newContent().withUnsafeBytes { (bytes) throws(FileFailure) in
         try FileReplacement(of: path, with: bytes)
@@ -108,13 +96,6 @@ struct KeyFile {
     } catch {
       throw FileFailure("can't be created", number: error.number)
     }
-  }
-
-  private func writeKey(to file: OpenFile) throws(FileFailure) {
-    try newContent().withUnsafeBytes { (bytes) throws(FileFailure) in
-      try file.write(bytes)
-    }
-    try file.sync()
   }
 
   /// Removes the temporary name of the key that a killed process left behind.
