@@ -102,14 +102,27 @@ struct FileContent: Sendable {
       entries.formIndex(after: &index)
     }
     isChanged = false
-    return try SealedFile.bytes(sealing: content, envelope)
+    let header = FileHeader(envelope.wrappedKey).bytes
+    var file = header
+    do throws(SealingKey.Failure) {
+      try envelope.dataKey.seal(content, authenticating: header, appendingTo: &file)
+    } catch {
+      throw SecureStorageError(.other, "The content can't be encrypted.")
+    }
+    return file
   }
 
-  /// Decrypts the items of a file.
+  /// Decrypts the items of a file, whose header was checked.
   init(
-    decrypting file: SealedFile, _ envelope: Envelope, _ place: FileLocation
+    decrypting file: [UInt8], _ envelope: Envelope, _ place: FileLocation
   ) throws(SecureStorageError) {
-    let content = try file.open(envelope, place)
+    let content: Secret
+    do throws(SealingKey.Failure) {
+      content = try envelope.dataKey.open(
+        file[FileHeader.byteCount...], authenticating: Array(file[..<FileHeader.byteCount]))
+    } catch {
+      throw .damaged(place, "its content and its header don't belong together")
+    }
     let name: String
     do throws(MalformedRecord) {
       name = try content.withUnsafeBytes { (bytes) throws(MalformedRecord) in

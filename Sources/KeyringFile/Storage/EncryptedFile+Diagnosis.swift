@@ -30,7 +30,7 @@ extension EncryptedFile {
       diagnosis.add(subject, "\(place.path), which the first save creates")
       return nil
     }
-    let header = try SealedFile(bytes, place).header
+    let header = try FileHeader(bytes, place)
     let status = try translating(file.status())
     let mode = status.st_mode & 0o7777
     var advice: [String] = []

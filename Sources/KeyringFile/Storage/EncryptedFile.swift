@@ -74,9 +74,8 @@ final class EncryptedFile: Sendable {
     _ purpose: KeyRequest.Purpose
   ) throws(SecureStorageError) -> Version? {
     guard let (file, identity, bytes) = try place.read() else { return nil }
-    let sealed = try SealedFile(bytes, place)
-    let envelope = try keys.envelope(for: sealed.header, purpose)
-    let content = try FileContent(decrypting: sealed, envelope, place)
+    let envelope = try keys.envelope(for: FileHeader(bytes, place), purpose)
+    let content = try FileContent(decrypting: bytes, envelope, place)
     let version = Version(of: file, identity, envelope, content)
     try keep(version)
     return version
@@ -174,7 +173,7 @@ final class EncryptedFile: Sendable {
     let identity = try translating(FileIdentity(at: place.path))
     if identity == newest.withLock({ $0?.identity }) { return true }
     guard let (_, _, bytes) = try place.read() else { return true }
-    return keys.isKnown(try SealedFile(bytes, place).header.wrappedKey)
+    return keys.isKnown(try FileHeader(bytes, place).wrappedKey)
   }
 
   func changeKey(to newSource: KeySource) throws(SecureStorageError) {
