@@ -31,7 +31,10 @@ extension EtcdClient {
         let (status, reply) = try await status(of: endpoint, token)
         var node = Node(endpoint: endpoint, status: .success(status))
         node.clockLead = reply.clockLead(from: start, to: Date())
-        if let largest { node.refusesSize = await refusesSize(of: largest, endpoint, token) }
+        if let largest {
+          let failure = await failure(of: "/v3/kv/txn", largest, endpoint, token)
+          node.refusesSize = failure?.refusal?.isTooLarge == true
+        }
         found.append(node)
       } catch {
         found.append(Node(endpoint: endpoint, status: .failure(error)))
@@ -57,34 +60,27 @@ extension EtcdClient {
       let reply = try await nodes.transport.send(
         "/version", [], to: endpoint, token: nil, until: end)
       var status: StatusReply = try GatewayJSON.decode(reply.body)
-      if await isFull(endpoint) { status.alarms = ["NOSPACE"] }
+      // A full database is the reason for bad health.
+      if case .lost(let text)? = await failure(of: "/health", [], endpoint, nil)?.cause,
+        text.contains("NOSPACE")
+      {
+        status.alarms = ["NOSPACE"]
+      }
       return (status, reply)
     }
   }
 
-  /// Returns `true` for a node that reports a full database as the reason for its bad health.
-  private func isFull(_ endpoint: EtcdEndpoint) async -> Bool {
+  /// Returns the failure of a request to a node, or `nil` for one that it answers.
+  private func failure(
+    of path: String, _ body: [UInt8], _ endpoint: EtcdEndpoint, _ token: String?
+  ) async -> EtcdFailure? {
     do throws(EtcdFailure) {
       _ = try await nodes.transport.send(
-        "/health", [], to: endpoint, token: nil, until: ThreadExecutor.now + 3 * EtcdNodes.patience)
-      return false
-    } catch {
-      guard case .lost(let text) = error.cause else { return false }
-      return text.contains("NOSPACE")
-    }
-  }
-
-  /// Returns `true` for a node that refuses a request because of its size.
-  private func refusesSize(
-    of body: [UInt8], _ endpoint: EtcdEndpoint, _ token: String?
-  ) async -> Bool {
-    do throws(EtcdFailure) {
-      _ = try await nodes.transport.send(
-        "/v3/kv/txn", body, to: endpoint, token: token,
+        path, body, to: endpoint, token: token,
         until: ThreadExecutor.now + 3 * EtcdNodes.patience)
-      return false
+      return nil
     } catch {
-      return error.refusal?.isTooLarge == true
+      return error
     }
   }
 }

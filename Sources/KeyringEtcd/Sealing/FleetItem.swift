@@ -47,6 +47,9 @@ struct FleetItem: Sendable {
     }
   }
 
+  /// Returns the item with the parts that a query asks for.
+  func item(_ details: ItemQuery.Details) -> SecureItem { record.item(details, secret: secret) }
+
   /// The same item in the same place of the order, to encrypt it with another key.
   var moved: FleetItem { FleetItem(record, secret, writeID: writeID, order: order) }
 

@@ -33,9 +33,7 @@ extension EtcdStorage {
     }
     return try await FleetOperation.perform(.read, on: fleet) {
       (operation) throws(SecureStorageError) in
-      try await operation.items(matching: query) { item in
-        item.record.item(query.details, secret: item.secret)
-      }
+      try await operation.items(matching: query) { $0.item(query.details) }
     }
   }
 

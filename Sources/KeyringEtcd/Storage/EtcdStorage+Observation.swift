@@ -35,7 +35,7 @@ extension EtcdStorage: ItemReportingStorage {
       let value = fleet.reportedValue(at: keys.names.item(key)), let item = try? keys.open(value)
     else { return nil }
     fleet.items[key] = KnownItems.Item(item)
-    return item.record.item(details, secret: item.secret)
+    return item.item(details)
   }
 
   package func forgetReportedItems() { fleet.items.forgetReports() }

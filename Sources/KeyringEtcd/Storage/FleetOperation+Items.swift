@@ -10,10 +10,17 @@ extension FleetOperation {
     for key: ItemKey
   ) async throws(SecureStorageError) -> (NamespaceKeys, FleetItem?) {
     let (keys, replies, _) = try await read { [RangeRequest($0.names.item(key))] }
-    let item = try replies.first?.values.first.map { (value) throws(SecureStorageError) in
-      try open(value, keys)
-    }
-    return (keys, item)
+    return (keys, try item(in: replies[0], key, keys))
+  }
+
+  /// Decrypts the item in the reply to a request for its key, and remembers it.
+  func item(
+    in reply: RangeReply, _ key: ItemKey, _ keys: NamespaceKeys
+  ) throws(SecureStorageError) -> FleetItem? {
+    guard let value = reply.values.first else { return nil }
+    let item = try open(value, keys)
+    fleet.items[key] = KnownItems.Item(item)
+    return item
   }
 
   /// Returns the items stored under keys, at one revision.
@@ -30,10 +37,7 @@ extension FleetOperation {
         }
         guard let (namespaceKeys, replies) = reply else { return nil }
         for (key, reply) in zip(part, replies) {
-          guard let value = reply.values.first else { continue }
-          let item = try open(value, namespaceKeys)
-          fleet.items[key] = KnownItems.Item(item)
-          items[key] = item.record.item(details, secret: item.secret)
+          items[key] = try item(in: reply, key, namespaceKeys)?.item(details)
         }
       }
       return items
@@ -49,7 +53,7 @@ extension FleetOperation {
     var found = try await list(readableParts(of: range(of: query))) {
       (value, keys) throws(SecureStorageError) -> (order: Int64, part: Part)? in
       let item = try open(value, keys)
-      guard query.matches(item.record.item(.metadata, secret: item.secret)) else { return nil }
+      guard query.matches(item.item(.metadata)) else { return nil }
       return (item.order, part(item))
     }.elements
     found.sort { $0.order > $1.order }

@@ -61,15 +61,6 @@ extension FleetOperation {
       item: try item(in: replies[0], key, keys), keys: keys, revision: revision)
   }
 
-  private func item(
-    in reply: RangeReply, _ key: ItemKey, _ keys: NamespaceKeys
-  ) throws(SecureStorageError) -> FleetItem? {
-    guard let value = reply.values.first else { return nil }
-    let item = try open(value, keys)
-    fleet.items[key] = KnownItems.Item(item)
-    return item
-  }
-
   // MARK: - Joining the queue
 
   /// Puts a key at the end of the queue for an item, and reads the item and the key before.

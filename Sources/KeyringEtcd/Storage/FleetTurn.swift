@@ -47,17 +47,13 @@ private final class FleetTurn: ItemTurn {
     let fresh: FleetItem?? = state.withLock { state in
       exchange(&state.isFresh, with: false) ? .some(state.found) : .none
     }
-    if let fresh { return visible(fresh) }
+    if let fresh { return fresh?.item(details) }
     return try await FleetOperation.perform(.read, on: fleet) {
       (operation) throws(SecureStorageError) in
       let found = try await read(operation)
       state.withLock { $0.found = found }
-      return visible(found)
+      return found?.item(details)
     }
-  }
-
-  private func visible(_ item: FleetItem?) -> SecureItem? {
-    item.map { $0.record.item(details, secret: $0.secret) }
   }
 
   private func read(
@@ -79,9 +75,9 @@ private final class FleetTurn: ItemTurn {
       if try await wasDone(operation) { return true }
       if turn.lease.isLost { throw lost(operation.name) }
       var found = state.withLock(\.found)
-      if !visible(found).hasSameContent(as: old) {
+      if !(found?.item(details)).hasSameContent(as: old) {
         found = try await read(operation)
-        guard visible(found).hasSameContent(as: old) else { return refuse(found) }
+        guard (found?.item(details)).hasSameContent(as: old) else { return refuse(found) }
       }
       while true {
         guard item != nil || found != nil else { return true }
@@ -101,10 +97,8 @@ private final class FleetTurn: ItemTurn {
   }
 
   private func isSame(_ one: FleetItem?, _ other: FleetItem?) -> Bool {
-    func content(_ item: FleetItem?) -> SecureItem? {
-      item.map { $0.record.item(details.union(.secret), secret: $0.secret) }
-    }
-    return content(one).hasSameContent(as: content(other))
+    let all = details.union(.secret)
+    return (one?.item(all)).hasSameContent(as: other?.item(all))
   }
 
   /// Stores or removes the item and ends the turn, in one transaction, or returns `false` for another item or keys.
