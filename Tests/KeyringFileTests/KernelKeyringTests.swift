@@ -49,16 +49,6 @@ struct KernelKeyringTests {
     #expect(questions.count == 3, "another session has the key")
   }
 
-  @Test func `a wrong passphrase isn't kept`() throws {
-    try inOwnSession {
-      try storage().setPassword("s3cret", for: .first)
-      try KernelKeyring.session.forgetKeys()
-      #expect(try code { _ = try storage("wrong").password(for: .first) } == .wrongKey)
-      #expect(try storage().password(for: .first) == "s3cret")
-      #expect(questions.count == 3)
-    }
-  }
-
   @Test func `a changed passphrase is asked for`() throws {
     try inOwnSession {
       let other = storage()

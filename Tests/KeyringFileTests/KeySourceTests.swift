@@ -73,27 +73,6 @@ struct AccessControlEntry: Sendable {
     #expect(answers.withLock { $0.isEmpty })
   }
 
-  /// The decryption takes time, in which other threads arrive.
-  @Test func `several threads ask for the passphrase once`() throws {
-    let large = Secret(bytes: [UInt8](repeating: 1, count: 1 << 20))
-    for number in 1...4 {
-      let key = ItemKey.password(service: "org.example.app", account: "\(number)")
-      try storage(.cheap("right")).save(SecureItem(key: key, secret: large), mode: .add)
-    }
-    try storage(.cheap("right")).setPassword("s3cret", for: .first)
-    let questions = Mutex(0)
-    let storage = storage(
-      .passphrase { _ throws(SecureStorageError) in
-        questions.withLock { $0 += 1 }
-        return Secret("right")
-      })
-    DispatchQueue.concurrentPerform(iterations: 8) { _ in
-      let password = try? storage.password(for: .first)
-      #expect(password == "s3cret")
-    }
-    #expect(questions.withLock { $0 } == 1)
-  }
-
   @Test func `several threads ask for the passphrase of a new file once`() throws {
     let questions = Mutex(0)
     let another = DispatchSemaphore(value: 0)
@@ -408,14 +387,6 @@ struct AccessControlEntry: Sendable {
     try directory.write(key, "key")
     try directory.setMode(0o600, of: "key")
     #expect(try storage(source).password(for: .first) == "s3cret")
-  }
-
-  @Test func `a key that is too short is refused`() throws {
-    try directory.write([UInt8](repeating: 7, count: 31), "key")
-    try directory.setMode(0o600, of: "key")
-    let storage = storage(.keyFile(at: directory.path("key")))
-    #expect(try code { try storage.setPassword("lost", for: .first) } == .invalidArgument)
-    #expect(try directory.names() == ["key"])
   }
 
   // MARK: - Other sources

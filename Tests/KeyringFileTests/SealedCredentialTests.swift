@@ -122,15 +122,5 @@ struct SealedCredentialTests {
     #expect(try directory.bytes("key") == [1, 2, 3])
   }
 
-  @Test func `the credentials of a user are asked for as such`() async throws {
-    try directory.write([1, 2, 3], "key")
-    let source = KeySource.systemdCredential(at: directory.path("key"), for: .user)
-    let request = FileLocation(directory.path("secrets")).keyRequest(.opening)
-    let error = await #expect(throws: SecureStorageError.self) {
-      try await source.secret(for: request)
-    }
-    // Before version 256, systemd-creds doesn't know the option, and afterwards the file isn't a credential.
-    #expect(error?.code == .keyNotFound)
-  }
 }
 #endif

@@ -55,16 +55,6 @@ import Testing
       try directory.names() == ["secrets", "secrets.key", "secrets.lock", "secrets.turns"])
   }
 
-  @Test func `two storages of a file have one turn at a time`() async throws {
-    let (first, second) = (storage(), storage())
-    let turn = try await first.takeTurnWithoutBlocking(for: key, details: .secret, timeout: nil)
-    let late = Task { try await second[key].update { "\($0 ?? "") second" } }
-    await waitForThread(of: second)
-    #expect(try await turn.save(SecureItem(key: key, secret: Secret("first")), replacing: nil))
-    await turn.end()
-    #expect(try await late.value == "first second")
-  }
-
   @Test func `turns for different items don't wait for each other`() async throws {
     let storage = storage()
     let turn = try await storage.takeTurnWithoutBlocking(for: key, details: [], timeout: nil)
@@ -223,26 +213,6 @@ import Testing
     return files.count { ProcFile.link("/proc/self/fd/\($0)") == path + ".turns" }
   }
 
-  @Test func `the blocking form waits, and ends at its deadline`() async throws {
-    let (storage, holder) = (storage(), try holder())
-    _ = try await onThread {
-      #expect(throws: SecureStorageError.self) {
-        try storage[key].update(turnTimeout: .milliseconds(50)) { _ in "passed" }
-      }
-    }
-    async let value = onThread { try storage[key].update { "\($0 ?? "nothing"), then next" } }
-    try holder.writeLine("holder's")
-    #expect(try await value == "holder's, then next")
-  }
-
-  private func onThread<Value: Sendable>(
-    _ body: @escaping @Sendable () throws -> Value
-  ) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue(label: "TurnTests").async { continuation.resume(with: Result(catching: body)) }
-    }
-  }
-
   // MARK: - Turns that are lost or refused
 
   @Test(arguments: ["removed", "replaced", "cut short"])
@@ -310,34 +280,6 @@ import Testing
 
   // MARK: - Other writers
 
-  @Test func `a write without a turn isn't undone`() async throws {
-    let (storage, other) = (storage(), storage())
-    try await storage.setPassword("old", for: key)
-    var found: [String?] = []
-    let value = try await storage[key].update { old in
-      found.append(old)
-      if found.count == 1 { try await other.setPassword("other's", for: key) }
-      return "\(old ?? ""), new"
-    }
-    #expect(found == ["old", "other's"])
-    #expect(value == "other's, new")
-    #expect(try await other.password(for: key) == "other's, new")
-  }
-
-  @Test func `an item that is removed meanwhile stays removed`() async throws {
-    let (storage, other) = (storage(), storage())
-    try await storage.setPassword("old", for: key)
-    var calls = 0
-    let value = try await storage[key].update { _ in
-      calls += 1
-      try await other.remove(key)
-      return "new"
-    }
-    #expect(calls == 1)
-    #expect(value == nil)
-    #expect(try await other.password(for: key) == nil)
-  }
-
   @Test func `an update can remove the item`() async throws {
     let storage = storage()
     try await storage.setPassword("old", for: key)
@@ -378,20 +320,5 @@ import Testing
     #expect(places.count == 2)
   }
 
-  @Test(.enabled(if: geteuid() == 0, "only root may write what others own"))
-  func `a turn of root keeps the user's right to take turns`() async throws {
-    func storage() -> EncryptedFileStorage { directory.storage(key: .cheap("right")) }
-    try await storage().setPassword("the user's", for: key)
-    let nobody: uid_t = 65534
-    for name in try directory.names() { chown(directory.path(name), nobody, getgid()) }
-    try await storage()[key].update { _ in "root's" }
-    let owner =
-      try FileManager.default.attributesOfItem(atPath: path + ".turns")[
-        .ownerAccountID] as? Int
-    #expect(owner == Int(nobody))
-    try directory.withoutPrivileges { () throws in
-      #expect(try storage()[key].update { "\($0 ?? ""), the user's" } == "root's, the user's")
-    }
-  }
 }
 #endif
