@@ -74,25 +74,9 @@ struct EntitlementTests {
     #expect(device.rows.count == 1)
   }
 
-  /// A keychain that returns nothing with a new item.
-  private struct TaciturnKeychain: KeychainCalls {
-    let base: StandInKeychain
-
-    func add(_ attributes: KeychainDictionary) -> KeychainResult {
-      KeychainResult(status: base.add(attributes).status)
-    }
-    func copyMatching(_ query: KeychainDictionary) -> KeychainResult { base.copyMatching(query) }
-    func update(_ query: KeychainDictionary, _ changes: KeychainDictionary) -> Int32 {
-      base.update(query, changes)
-    }
-    func delete(_ query: KeychainDictionary) -> Int32 { base.delete(query) }
-    func status() -> Int32 { base.status() }
-    func message(for status: Int32) -> String? { base.message(for: status) }
-  }
-
   @Test func `a keychain that names no group keeps no probe`() throws {
     try AppleKeychainStorage(on: device).setPassword("s3cret", for: key)
-    let calls = TaciturnKeychain(base: StandInKeychain(device))
+    let calls = RecordingKeychain(device, isTaciturn: true)
     let storage = AppleKeychainStorage(.dataProtection(), calls: calls)
     expectError(.other) { try storage.password(for: key) }
     #expect(device.rows.count == 1)

@@ -175,6 +175,16 @@ struct ItemTests {
     for item in found { #expect(try storage.password(for: item.key) == "s3cret") }
   }
 
+  /// An internet password of another program with an authentication type, or without one.
+  private func item(_ type: KeychainValue?) -> KeychainDictionary {
+    var item: KeychainDictionary = [
+      .itemClass: .constant(.internetPassword), .server: .text("example.org"),
+      .account: .text("me"), .data: .data(Secret("s3cret")),
+    ]
+    item[.authenticationType] = type
+    return item
+  }
+
   /// The forms of no authentication type in the file: not given, and given as one that Apple doesn't name.
   @Test(arguments: [nil, KeychainValue.text(""), .text("mine")])
   func `an item without an authentication type is one item in both forms`(
@@ -182,14 +192,6 @@ struct ItemTests {
   ) throws {
     let storage = AppleKeychainStorage(.fileBased, on: device)
     let key = ItemKey.internetPassword(server: InternetServer("example.org"), account: "me")
-    func item(_ type: KeychainValue?) -> KeychainDictionary {
-      var item: KeychainDictionary = [
-        .itemClass: .constant(.internetPassword), .server: .text("example.org"),
-        .account: .text("me"), .data: .data(Secret("s3cret")),
-      ]
-      item[.authenticationType] = type
-      return item
-    }
     add(item(.text("form")), to: .fileBased)
     #expect(try storage.password(for: key) == nil)
     #expect(try !storage.remove(key))
@@ -217,14 +219,7 @@ struct ItemTests {
     let storage = AppleKeychainStorage(.fileBased, on: device)
     let key = ItemKey.internetPassword(server: InternetServer("example.org"), account: "me")
     // One key in both forms: removing leaves the other one.
-    for form in [nil, KeychainValue.text("")] {
-      var item: KeychainDictionary = [
-        .itemClass: .constant(.internetPassword), .server: .text("example.org"),
-        .account: .text("me"), .data: .data(Secret("s3cret")),
-      ]
-      item[.authenticationType] = form
-      add(item, to: .fileBased)
-    }
+    for form in [nil, KeychainValue.text("")] { add(item(form), to: .fileBased) }
     let memory = InMemoryStorage()
     let migration =
       byKey

@@ -47,39 +47,13 @@ struct OtherLibraryTests {
       rest: [.accessible: .constant(.whenUnlocked)],
       key: ItemKey(kind: .password, attributes: ["username": "my_authToken"])),
     // Valet 5.1.0, Sources/Valet/Internal/Service.swift: generateBaseQuery() and secService. It also searches by the level.
-    Library(
-      testDescription: "Valet",
-      query: [
-        .service: .text(valetService), .account: .text("authToken"),
-        .accessible: .constant(.whenUnlocked), .usesDataProtection: .boolean(true),
-      ], rest: [:], key: .password(service: valetService, account: "authToken")),
-    Library(
-      testDescription: "Valet, shared group",
-      query: [
-        .service: .text(sharedValetService), .account: .text("authToken"),
-        .accessGroup: .text("TEAM.group"), .accessible: .constant(.afterFirstUnlock),
-        .usesDataProtection: .boolean(true),
-      ], rest: [:],
-      key: .password(
-        service: sharedValetService, account: "authToken", accessGroup: "TEAM.group")),
-    Library(
-      testDescription: "Valet, shared group with an identifier",
-      query: [
-        .service: .text(
-          sharedValetService.replacing("_group_Accessible", with: "_group_main_Accessible")),
-        .account: .text("authToken"), .accessGroup: .text("TEAM.group"),
-        .accessible: .constant(.afterFirstUnlock), .usesDataProtection: .boolean(true),
-      ], rest: [:],
-      key: .password(
-        service: sharedValetService.replacing("_group_Accessible", with: "_group_main_Accessible"),
-        account: "authToken", accessGroup: "TEAM.group")),
-    Library(
-      testDescription: "Valet, group set explicitly",
-      query: [
-        .service: .text("group"), .account: .text("authToken"), .accessGroup: .text("TEAM.group"),
-        .accessible: .constant(.afterFirstUnlock), .usesDataProtection: .boolean(true),
-      ], rest: [:],
-      key: .password(service: "group", account: "authToken", accessGroup: "TEAM.group")),
+    valet("Valet", service: valetService, level: .whenUnlocked),
+    valet("Valet, shared group", service: sharedValetService, accessGroup: "TEAM.group"),
+    valet(
+      "Valet, shared group with an identifier",
+      service: sharedValetService.replacing("_group_Accessible", with: "_group_main_Accessible"),
+      accessGroup: "TEAM.group"),
+    valet("Valet, group set explicitly", service: "group", accessGroup: "TEAM.group"),
     // SwiftyChain of June 2026, Sources/SwiftyChain/Backend/AppleKeychainBackend.swift: add(_:data:) and secQuery(from:)
     Library(
       testDescription: "SwiftyChain",
@@ -89,6 +63,20 @@ struct OtherLibraryTests {
       ], rest: [.accessible: .constant(.whenUnlocked)],
       key: .password(service: "org.example.app", account: "authToken")),
   ]
+
+  private static func valet(
+    _ description: String, service: String, accessGroup: String? = nil,
+    level: KeychainConstant = .afterFirstUnlock
+  ) -> Library {
+    var query: KeychainDictionary = [
+      .service: .text(service), .account: .text("authToken"), .accessible: .constant(level),
+      .usesDataProtection: .boolean(true),
+    ]
+    query[.accessGroup] = accessGroup.map { .text($0) }
+    return Library(
+      testDescription: description, query: query, rest: [:],
+      key: .password(service: service, account: "authToken", accessGroup: accessGroup))
+  }
 
   static let valetService =
     "VAL_VALValet_initWithIdentifier:accessibility:_main_AccessibleWhenUnlocked"

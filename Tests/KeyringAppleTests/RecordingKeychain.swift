@@ -14,6 +14,8 @@ final class RecordingKeychain: KeychainCalls {
   private let interruption: Mutex<(@Sendable () -> Void)?>
   private let interrupted: (function: Function, entry: KeychainEntry?)
   private let base: StandInKeychain
+  /// `true` for a keychain that returns nothing with a new item.
+  private let isTaciturn: Bool
 
   /// Creates a keychain.
   ///
@@ -22,11 +24,14 @@ final class RecordingKeychain: KeychainCalls {
   ///   - program: The program that calls.
   ///   - function: The function before which the closure runs.
   ///   - entry: An entry that the call must have for it, or `nil` for any call.
+  ///   - isTaciturn: `true` for a keychain that returns nothing with a new item.
   ///   - interruption: A closure that runs once, after the storage has decided to make the call.
   init(
     _ device: KeychainModel, _ program: Caller = Caller(), before function: Function = .update,
-    of entry: KeychainEntry? = nil, interruption: (@Sendable () -> Void)? = nil
+    of entry: KeychainEntry? = nil, isTaciturn: Bool = false,
+    interruption: (@Sendable () -> Void)? = nil
   ) {
+    self.isTaciturn = isTaciturn
     base = StandInKeychain(device, program)
     interrupted = (function, entry)
     self.interruption = Mutex(interruption)
@@ -37,7 +42,8 @@ final class RecordingKeychain: KeychainCalls {
 
   func add(_ attributes: KeychainDictionary) -> KeychainResult {
     record(.add, attributes)
-    return base.add(attributes)
+    let result = base.add(attributes)
+    return isTaciturn ? KeychainResult(status: result.status) : result
   }
 
   func copyMatching(_ query: KeychainDictionary) -> KeychainResult {

@@ -54,16 +54,21 @@ struct UpdateTests {
     }
   }
 
-  @Test func `a save into the file wins over one that is quicker`() throws {
+  /// Stores an item for the server in the file, and another program's between the search and the change of a save.
+  private func storage(beside other: SecureItem) throws -> AppleKeychainStorage {
     let storage = AppleKeychainStorage(.fileBased, on: device)
-    let other = AppleKeychainStorage(.fileBased, on: device, for: Caller("other"))
+    let program = AppleKeychainStorage(.fileBased, on: device, for: Caller("other"))
     try storage.setPassword("old", for: server)
     let device = device
-    let server = server
     device.faults.fileUpdateWindow = {
       device.faults.fileUpdateWindow = nil
-      try! other.setPassword("other", for: server)
+      #expect(throws: Never.self) { try program.save(other, mode: .addOrReplace) }
     }
+    return storage
+  }
+
+  @Test func `a save into the file wins over one that is quicker`() throws {
+    let storage = try storage(beside: SecureItem(key: server, secret: Secret("other")))
     // The record that was found isn't there any more, but the item is.
     try storage.setPassword("new", for: server, mode: .update)
     #expect(try storage.password(for: server) == "new")
@@ -95,15 +100,7 @@ struct UpdateTests {
 
   /// The file has no transaction: what Apple calls an update is a search and then a change.
   @Test func `in the file, attributes can be lost to a quicker program`() throws {
-    let storage = AppleKeychainStorage(.fileBased, on: device)
-    let other = AppleKeychainStorage(.fileBased, on: device, for: Caller("other"))
-    try storage.setPassword("old", for: server)
-    let device = device
-    let server = server
-    device.faults.fileUpdateWindow = {
-      device.faults.fileUpdateWindow = nil
-      try! other.save(SecureItem(key: server, attributes: ["theirs": "1"]), mode: .update)
-    }
+    let storage = try storage(beside: SecureItem(key: server, attributes: ["theirs": "1"]))
     try storage.save(SecureItem(key: server, attributes: ["ours": "1"]), mode: .update)
     #expect(try storage.item(for: server)?.attributes == ["ours": "1"])
   }
