@@ -51,18 +51,6 @@ struct ClientTests {
     return EtcdFailure(cause: .timedOut, hasDoubt: true)
   }
 
-  @Test(arguments: [
-    EtcdTLS(authorities: "absent.pem"),
-    EtcdTLS(authorities: "absent.pem", certificate: "absent.pem", privateKey: "absent.key"),
-  ])
-  func `files that aren't there are refused`(tls: EtcdTLS) async {
-    let storage = EtcdStorage(
-      endpoints: ["https://127.0.0.1:1"], namespace: "example", key: .keyFile(at: "key"), tls: tls)
-    await expect(.invalidArgument) {
-      try await storage.password(for: .password(service: "service", account: "account"))
-    }
-  }
-
   @Test(arguments: [("/v3/auth/authenticate", false), ("/v3/kv/txn", true)])
   func `a failed authentication leaves no doubt`(silentPath: String, hasDoubt: Bool) async throws {
     let client = try client { request throws(EtcdFailure) in

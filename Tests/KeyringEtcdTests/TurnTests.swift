@@ -90,30 +90,7 @@ import Testing
 
   /// The state that the closures of several turns share.
   private final class Shared: Sendable {
-    let inside = Atomic(0)
     let order = Mutex<[Int]>([])
-  }
-
-  @Test func `tasks of two machines take turns`() async throws {
-    let shared = Shared()
-    try await withThrowingTaskGroup { group in
-      for index in 0..<8 {
-        let storage = index.isMultiple(of: 2) ? storage : other
-        group.addTask { [key] in
-          for _ in 0..<5 {
-            try await storage[key].update { old in
-              #expect(shared.inside.add(1, ordering: .relaxed).newValue == 1)
-              try await Task.sleep(for: .milliseconds(1))
-              shared.inside.subtract(1, ordering: .relaxed)
-              return (old ?? "") + "."
-            }
-          }
-        }
-      }
-      try await group.waitForAll()
-    }
-    #expect(try await other.password(for: key)?.count == "first".count + 40)
-    #expect(try await queue().isEmpty)
   }
 
   @Test func `machines get their turns in their order, without asking again and again`()
@@ -190,28 +167,6 @@ import Testing
   }
 
   // MARK: - Other writers
-
-  @Test func `a plain write meanwhile isn't undone`() async throws {
-    let calls = Atomic(0)
-    let value = try await storage[key].update { [other, key] old in
-      if calls.add(1, ordering: .relaxed).newValue == 1 {
-        try await other.setPassword("plain", for: key)
-      }
-      return "after \(old ?? "none")"
-    }
-    #expect(value == "after plain")
-    #expect(calls.load(ordering: .relaxed) == 2)
-    #expect(try await other.password(for: key) == "after plain")
-  }
-
-  @Test func `an item that was removed meanwhile stays removed`() async throws {
-    let value = try await storage[key].update { [other, key] _ in
-      try await other.remove(key)
-      return "again"
-    }
-    #expect(value == nil)
-    #expect(try await other.password(for: key) == nil)
-  }
 
   @Test func `an item that is only encrypted again is replaced`() async throws {
     let calls = Atomic(0)

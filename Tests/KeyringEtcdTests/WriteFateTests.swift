@@ -303,16 +303,6 @@ import Testing
     #expect(try await other.password(for: key) == "new")
   }
 
-  @Test func `an error names the doubt if no node answers`() async throws {
-    let storage = cluster.storage(like: other, transport, timeout: .seconds(2))
-    try await storage.setPassword("first", for: key)
-    transport.fail([.held] + Array(repeating: .requestLost, count: 1000))
-    await expectError(.connectionLost) { try await storage.setPassword("new", for: key) }
-    #expect(try await other.password(for: key) == "first")
-    _ = await transport.release()
-    #expect(try await other.password(for: key) == "new")
-  }
-
   /// Returns a storage whose author was told of a doubt about a write, which is still on its way.
   ///
   /// The old value is "first", and no later write arrives.

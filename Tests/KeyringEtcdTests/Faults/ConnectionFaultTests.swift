@@ -39,25 +39,33 @@ import Testing
   @Test func `a request counts as sent only if there was a connection`() async throws {
     let cluster = try Cluster(count: 1)
     let node = cluster.nodes[0]
-    let endpoint = try #require(EtcdEndpoint(node.endpoint))
     let transport = try cluster.transport()
-    func failure(within time: Duration) async -> EtcdFailure? {
-      do throws(EtcdFailure) {
-        let body = GatewayJSON.encode(RangeRequest(EtcdKey("key")))
-        _ = try await transport.send(
-          "/v3/kv/range", body, to: endpoint, token: nil, until: .now(plus: time))
-        return nil
-      } catch {
-        return error
-      }
+    func failure(within time: Duration) async throws -> EtcdFailure? {
+      try await self.failure(at: node.endpoint, transport, within: time)
     }
     node.suspend()
-    #expect(await failure(within: .milliseconds(300))?.hasDoubt == false)
+    #expect(try await failure(within: .milliseconds(300))?.hasDoubt == false)
     node.suspend(false)
-    #expect(await failure(within: .seconds(20)) == nil)
+    #expect(try await failure(within: .seconds(20)) == nil)
     node.suspend()
-    #expect(await failure(within: .seconds(2))?.hasDoubt == true)
+    #expect(try await failure(within: .seconds(2))?.hasDoubt == true)
     node.suspend(false)
+  }
+
+  /// Returns the failure of a request, or `nil` for one that is answered.
+  private func failure(
+    at address: String, _ transport: any EtcdTransport, _ path: String = "/v3/kv/range",
+    within time: Duration = .seconds(9)
+  ) async throws -> EtcdFailure? {
+    let endpoint = try #require(EtcdEndpoint(address))
+    let body = GatewayJSON.encode(RangeRequest(EtcdKey("key")))
+    do throws(EtcdFailure) {
+      _ = try await transport.send(
+        path, body, to: endpoint, token: nil, until: .now(plus: time))
+      return nil
+    } catch {
+      return error
+    }
   }
 
   @Test func `a proxy that holds back the lines of a watch isn't waited for`() async throws {
@@ -117,15 +125,9 @@ import Testing
   private func failure(
     of reply: String, to path: String = "/v3/kv/range", within time: Duration = .seconds(1)
   ) async throws -> EtcdFailure? {
-    let endpoint = try #require(
-      EtcdEndpoint("http://127.0.0.1:\(try portOfServer(answering: reply))"))
-    do throws(EtcdFailure) {
-      _ = try await HTTPTransport(nil).send(
-        path, Array("{}".utf8), to: endpoint, token: nil, until: .now(plus: time))
-      return nil
-    } catch {
-      return error
-    }
+    try await failure(
+      at: "http://127.0.0.1:\(portOfServer(answering: reply))", HTTPTransport(nil), path,
+      within: time)
   }
 
   /// Starts a server that answers a request with some bytes, and keeps the connection open.
@@ -168,12 +170,8 @@ import Testing
 
   @Test func `a certificate that isn't trusted leaves no doubt`() async throws {
     let tls = cluster.tls("stranger", nil)
-    let endpoint = try #require(EtcdEndpoint(cluster.nodes[0].endpoint))
-    let transport = HTTPTransport(try tls.configuration())
-    let failure = await #expect(throws: EtcdFailure.self) {
-      try await transport.send(
-        "/v3/kv/range", Array("{}".utf8), to: endpoint, token: nil, until: .now(plus: .seconds(9)))
-    }
+    let failure = try await failure(
+      at: cluster.nodes[0].endpoint, HTTPTransport(tls.configuration()))
     #expect(failure?.cause.name == "untrusted")
     #expect(failure?.hasDoubt == false)
   }
@@ -181,14 +179,9 @@ import Testing
   @Test func `encryption that is out of date is refused`() async throws {
     let (server, port) = try server(
       presenting: "node", "-tls1_1", "-cipher", "DEFAULT:@SECLEVEL=0")
-    let endpoint = try #require(EtcdEndpoint("https://127.0.0.1:\(port)"))
-    let transport = try cluster.transport()
-    let failure = await #expect(throws: EtcdFailure.self) {
-      try await transport.send(
-        "/v3/kv/range", Array("{}".utf8), to: endpoint, token: nil, until: .now(plus: .seconds(9)))
-    }
-    #expect(failure?.cause.name == "malformed")
-    let storage = cluster.storage(endpoints: [endpoint.description])
+    let address = "https://127.0.0.1:\(port)"
+    #expect(try await failure(at: address, cluster.transport())?.cause.name == "malformed")
+    let storage = cluster.storage(endpoints: [address])
     let error = await expect(.noProvider) { try await read(storage) }
     #expect(error?.message == "No encrypted connection to the cluster can be made.")
     #expect(error?.recoverySuggestion?.contains("TLS 1.2") == true)
@@ -385,8 +378,21 @@ import Testing
     #expect(CertificateFault.ofProgram(cluster.tls("node", nil)) == nil)
   }
 
-  @Test func `a file of certificates is missing`() async throws {
-    let tls = cluster.tls("missing", nil)
+  @Test func `the next authority isn't at fault while another one is valid`() throws {
+    let files = try ["authority", "future"].map {
+      try Data(contentsOf: cluster.directory.appendingPathComponent("\($0).pem"))
+    }
+    try Data(files.joined()).write(
+      to: cluster.directory.appendingPathComponent("authorities.pem"))
+    let endpoint = try #require(EtcdEndpoint("https://127.0.0.1:1"))
+    let fault = CertificateFault.ofNode(
+      endpoint, "CERTIFICATE_VERIFY_FAILED", cluster.tls("authorities", nil))
+    #expect(fault?.text.hasPrefix("Its certificate isn't valid now") == true)
+  }
+
+  @Test(arguments: [nil, "missing"])
+  func `a file of certificates is missing`(certificate: String?) async throws {
+    let tls = cluster.tls("missing", certificate)
     let error = await expect(.invalidArgument) { try await read(cluster.storage(tls: tls)) }
     #expect(error?.argument == "tls")
     #expect(error?.underlying?.code == Int(ENOENT))

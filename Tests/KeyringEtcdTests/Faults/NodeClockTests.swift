@@ -48,28 +48,6 @@ import Testing
     #expect(findings.first?.recoverySuggestion != nil)
   }
 
-  @Test func `a leader whose clock is an hour ahead ends leases in time`() async throws {
-    let library = try otherClock()
-    defer { try? FileManager.default.removeItem(atPath: library) }
-    let cluster = try Cluster(
-      count: 1,
-      environments: [0: ["LD_PRELOAD": library, "CLOCK_OFFSET": "3600", "TZ": "UTC"]])
-    #expect(try startTime(of: cluster.nodes[0]).timeIntervalSinceNow > 3000)
-    let (short, long) = (EtcdKey("/short"), EtcdKey("/long"))
-    for (key, seconds) in [(short, 2), (long, 600)] {
-      let reply = try await cluster.call("/v3/lease/grant", ["TTL": seconds])
-      let lease = try LeaseReply(json: reply).id.value
-      try await cluster.call("/v3/kv/txn", Transaction(success: [.put(key, [1], lease: lease)]))
-    }
-    while try await exists(short, in: cluster) {}
-    #expect(try await exists(long, in: cluster))
-  }
-
-  private func exists(_ key: EtcdKey, in cluster: Cluster) async throws -> Bool {
-    let reply = try await cluster.call("/v3/kv/range", RangeRequest(key))
-    return try !RangeReply(json: reply).values.isEmpty
-  }
-
   /// Compiles a library that gives a node another clock, and returns its path.
   private func otherClock() throws -> String {
     let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

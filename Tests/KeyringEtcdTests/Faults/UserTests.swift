@@ -188,20 +188,6 @@ import Testing
     #expect(events.count == 1)
   }
 
-  @Test func `a token that has expired is replaced`() async throws {
-    #expect(try await storage.password(for: key) == "first")
-    let token = try await cluster.newToken(user)
-    // Use prolongs a token, so it's asked for only after its time.
-    try await Task.sleep(for: .seconds(5))
-    let request = RangeRequest(prefix: EtcdKey("/"))
-    let error = await #expect(throws: EtcdFailure.self) {
-      try await cluster.call("/v3/kv/range", request, token: token)
-    }
-    #expect(error?.refusal?.code == 16)
-    let password = try await expecting(within: .atOnce) { try await storage.password(for: key) }
-    #expect(password == "first")
-  }
-
   @Test func `a program without a token waits longer for a node that is frozen`() async throws {
     let leader = try await cluster.leader()
     // An administrator's requests go to the first node.
@@ -216,16 +202,6 @@ import Testing
       }
       #expect(password == "first")
     }
-  }
-
-  @Test func `a wrong password is refused`() async throws {
-    let wrong = EtcdUser(name: user.name, password: Secret("wrong"))
-    let storage = cluster.storage(operators.fleet.settings.namespace, user: wrong)
-    let error = await expect(.accessDenied, within: .atOnce) {
-      try await storage.password(for: key)
-    }
-    #expect(error?.message == "The cluster refuses the password of the user.")
-    try await expectFinding("refuses the password", in: storage)
   }
 
   @Test func `a program without a user is refused`() async throws {

@@ -541,6 +541,7 @@ private enum Certificates {
       ("named", "/CN=client", "clientAuth", nil),
       // OpenSSL 3.5 makes no certificate that ends before it begins.
       ("expired", "/CN=node", "serverAuth,clientAuth", "-3d"),
+      ("future", "/CN=node", "serverAuth,clientAuth", "+3d"),
     ]
     for (name, subject, usage, clock) in kinds {
       let names = (0..<3).map { ",DNS:" + PeerNetwork.name(of: $0) }.joined()
