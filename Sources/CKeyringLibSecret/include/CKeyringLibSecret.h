@@ -36,6 +36,9 @@ typedef guint32 GQuark;
 
 #define G_PRIORITY_DEFAULT 0
 
+// In Swift, these types have their own names.
+#define IN_SWIFT(TYPE) __attribute__((swift_name(#TYPE)))
+
 // MARK: - Objects
 
 // These structures are only used by address.
@@ -54,29 +57,29 @@ OPAQUE(KeyringSecretValue)
 #undef OPAQUE
 
 // Of these, too, only the address is used. In Swift, their pointers have a type.
-#define OBJECT(NAME) typedef struct NAME { gpointer type; } NAME;
-OBJECT(KeyringGCancellable)
-OBJECT(KeyringGDBusProxy)
-OBJECT(KeyringGIOStream)
-OBJECT(KeyringGInputStream)
-OBJECT(KeyringGObject)
-OBJECT(KeyringGSource)
-OBJECT(KeyringGUnixFDList)
-OBJECT(KeyringSecretService)
+#define OBJECT(NAME, TYPE) typedef struct IN_SWIFT(TYPE) NAME { gpointer type; } NAME;
+OBJECT(KeyringGCancellable, GCancellable)
+OBJECT(KeyringGDBusProxy, GDBusProxy)
+OBJECT(KeyringGIOStream, GIOStream)
+OBJECT(KeyringGInputStream, GInputStream)
+OBJECT(KeyringGObject, GObject)
+OBJECT(KeyringGSource, GSource)
+OBJECT(KeyringGUnixFDList, GUnixFDList)
+OBJECT(KeyringSecretService, SecretService)
 #undef OBJECT
 
-typedef struct KeyringGError {
+typedef struct IN_SWIFT(GError) KeyringGError {
   GQuark domain;
   gint code;
   gchar *message;
 } KeyringGError;
 
-typedef struct KeyringGValue {
+typedef struct IN_SWIFT(GValue) KeyringGValue {
   GType type;
   guint64 data[2];
 } KeyringGValue;
 
-typedef struct KeyringGTypeQuery {
+typedef struct IN_SWIFT(GTypeQuery) KeyringGTypeQuery {
   GType type;
   const gchar *type_name;
   guint class_size;
@@ -84,7 +87,7 @@ typedef struct KeyringGTypeQuery {
 } KeyringGTypeQuery;
 
 // The first members of the structure, which is only used by address.
-typedef struct KeyringGObjectClass {
+typedef struct IN_SWIFT(GObjectClass) KeyringGObjectClass {
   GType type;
   gpointer construct_properties;
   KeyringGObject *(*constructor)(GType type, guint count, gpointer parameters);
@@ -93,9 +96,9 @@ typedef struct KeyringGObjectClass {
 // MARK: - Constants
 
 typedef enum KeyringGBusType { G_BUS_TYPE_NONE = 0, G_BUS_TYPE_SESSION = 2 } KeyringGBusType;
-typedef enum KeyringGConnectFlags { G_CONNECT_AFTER = 1 } KeyringGConnectFlags;
-typedef enum KeyringGTypeFlags { G_TYPE_FLAG_ABSTRACT = 16 } KeyringGTypeFlags;
-typedef enum KeyringGDBusConnectionFlags {
+typedef enum IN_SWIFT(GConnectFlags) KeyringGConnectFlags { G_CONNECT_AFTER = 1 } KeyringGConnectFlags;
+typedef enum IN_SWIFT(GTypeFlags) KeyringGTypeFlags { G_TYPE_FLAG_ABSTRACT = 16 } KeyringGTypeFlags;
+typedef enum IN_SWIFT(GDBusConnectionFlags) KeyringGDBusConnectionFlags {
   G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT = 1,
   G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION = 8
 } KeyringGDBusConnectionFlags;
@@ -109,7 +112,7 @@ typedef enum KeyringGDBusMessageHeaderField {
   G_DBUS_MESSAGE_HEADER_FIELD_MEMBER = 3,
   G_DBUS_MESSAGE_HEADER_FIELD_DESTINATION = 6
 } KeyringGDBusMessageHeaderField;
-typedef enum KeyringGDBusMessageType {
+typedef enum IN_SWIFT(GDBusMessageType) KeyringGDBusMessageType {
   G_DBUS_MESSAGE_TYPE_METHOD_CALL = 1,
   G_DBUS_MESSAGE_TYPE_SIGNAL = 4
 } KeyringGDBusMessageType;
@@ -125,7 +128,7 @@ typedef enum KeyringGDBusSignalFlags {
   G_DBUS_SIGNAL_FLAGS_NONE = 0,
   G_DBUS_SIGNAL_FLAGS_NO_MATCH_RULE = 1
 } KeyringGDBusSignalFlags;
-typedef enum KeyringGIOErrorEnum {
+typedef enum IN_SWIFT(GIOErrorEnum) KeyringGIOErrorEnum {
   G_IO_ERROR_FAILED = 0,
   G_IO_ERROR_NOT_FOUND = 1,
   G_IO_ERROR_NOT_DIRECTORY = 4,
@@ -142,9 +145,10 @@ typedef enum KeyringGIOErrorEnum {
 
 // MARK: - Callbacks
 
-typedef void (*KeyringGAsyncReadyCallback)(KeyringGObject *source, KeyringGAsyncResult *result, gpointer data);
-typedef void (*KeyringGCallback)(void);
-typedef void (*KeyringGClassInitFunc)(gpointer type, gpointer data);
+typedef void (*KeyringGAsyncReadyCallback)(KeyringGObject *source, KeyringGAsyncResult *result, gpointer data)
+    IN_SWIFT(GAsyncReadyCallback);
+typedef void (*KeyringGCallback)(void) IN_SWIFT(GCallback);
+typedef void (*KeyringGClassInitFunc)(gpointer type, gpointer data) IN_SWIFT(GClassInitFunc);
 typedef void (*KeyringGClosureNotify)(gpointer data, KeyringGClosure *closure);
 typedef void (*KeyringGDBusSignalCallback)(
     KeyringGDBusConnection *connection, const gchar *sender, const gchar *object, const gchar *interface,

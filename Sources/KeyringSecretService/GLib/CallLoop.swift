@@ -12,7 +12,7 @@ internal import Synchronization
 /// deadline, whichever comes first. An abandoned call leaks a few bytes and doesn't block anything.
 final class CallLoop: EventSource, @unchecked Sendable {
   private let context: OpaquePointer
-  private let timer: UnsafeMutablePointer<KeyringGSource>?
+  private let timer: UnsafeMutablePointer<GSource>?
   /// `true` for a loop whose calls have ended, which another operation may use.
   private var isReusable = true
   /// The cancelled calls of a synchronous operation.
