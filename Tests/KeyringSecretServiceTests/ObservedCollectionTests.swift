@@ -50,7 +50,7 @@ final class ObservedCollectionTests {
     return try #require(
       StoredItem(
         path: ObjectPath("\(path.text)/\(number)"), answer: answer,
-        from: KeyringSecretService.Provider(":1.1", owners: [:])))
+        from: KeyringSecretService.Provider(":1.1", owners: [])))
   }
 
   /// Reads the collection.

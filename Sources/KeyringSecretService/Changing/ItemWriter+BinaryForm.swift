@@ -42,7 +42,7 @@ extension ItemWriter {
     let known = call.session.collectionFiles[collection]
     // The user may have changed the password, which replaces the file.
     if let file = try? known?.refreshed() { return file.content == .encrypted }
-    let files = await HiddenCollections(call).files(of: collection)
+    let files = await HiddenCollections(call: call).files(of: collection)
     // An alias may stand for another collection the next time.
     if files.count == 1, !collection.isAlias {
       call.session.collectionFiles[collection] = files[0]

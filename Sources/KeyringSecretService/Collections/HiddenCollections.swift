@@ -12,8 +12,6 @@ internal import KeyringRuntime
 struct HiddenCollections {
   let call: Operation
 
-  init(_ call: Operation) { self.call = call }
-
   /// Throws an error for an unlisted file that may have items of the storage's collection, which is there.
   ///
   /// A provider reads its files when it starts, so each session looks once. In most directories, the names of the files
@@ -25,11 +23,7 @@ struct HiddenCollections {
       return
     }
     let mayHaveOthers = try looking { () throws(FileFailure) in
-      for directory in CollectionFile.directories
-      where try CollectionFile.mayHaveReplacements(in: directory) {
-        return true
-      }
-      return false
+      try CollectionFile.directories.map(CollectionFile.mayHaveReplacements).contains(true)
     }
     if mayHaveOthers { try await refuseUnlistedFile() }
     call.session.confirmed[call.options.collection] = true

@@ -115,7 +115,7 @@ extension Operation {
     {
       return collection
     }
-    try await HiddenCollections(self).refuseUnlistedFile()
+    try await HiddenCollections(call: self).refuseUnlistedFile()
     do throws(SecureStorageError) {
       return try await createCollection(labeled: label, aliased: "default", password: password)
     } catch {

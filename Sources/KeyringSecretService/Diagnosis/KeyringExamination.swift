@@ -114,7 +114,7 @@ struct KeyringExamination {
   /// Nothing is added for a provider whose files are out of sight.
   func addCollectionFiles(to diagnosis: inout StorageDiagnosis) async throws(SecureStorageError) {
     guard call.provider.keepsCollectionsInFiles else { return }
-    let hidden = HiddenCollections(call)
+    let hidden = HiddenCollections(call: call)
     let path = try await call.namedCollection()
     let own = if let path { await hidden.files(of: path) } else { [CollectionFile]() }
     if let text = own.first(where: { $0.content == .text }) {
@@ -175,8 +175,8 @@ struct KeyringExamination {
       switch call.options.collection {
       // If there is one by now, the next diagnosis finds it, and so does the next selection.
       case .default:
-        error.mayHaveItems = try await !HiddenCollections(call).confirmThatThereIsNoDefault()
-      case .named: try await HiddenCollections(call).refuseHidden(call.collections())
+        error.mayHaveItems = try await !HiddenCollections(call: call).confirmThatThereIsNoDefault()
+      case .named: try await HiddenCollections(call: call).refuseHidden(call.collections())
       case .session: break
       }
     } catch let hidden {

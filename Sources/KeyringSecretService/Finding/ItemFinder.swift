@@ -104,7 +104,9 @@ struct ItemFinder {
     {
       call.session.seenUnlocked[collection] = isLocked ? nil : .now
     }
-    if !isLocked, !isComplete { try await HiddenCollections(call).confirmThatNoneIsElsewhere() }
+    if !isLocked, !isComplete {
+      try await HiddenCollections(call: call).confirmThatNoneIsElsewhere()
+    }
     return SearchResult(
       found: paths, answers: Array(answers.dropFirst(attributeSets.count)), isLocked: isLocked)
   }
@@ -113,7 +115,7 @@ struct ItemFinder {
   private func searchWithoutCollection(
     _ attributeSets: [[String: String]], with others: [MethodCall]
   ) async throws(SecureStorageError) -> SearchResult {
-    if try await HiddenCollections(call).confirmThatThereIsNoCollection() {
+    if try await HiddenCollections(call: call).confirmThatThereIsNoCollection() {
       return try await noItems(attributeSets, with: others)
     }
     try call.checkRepetition()

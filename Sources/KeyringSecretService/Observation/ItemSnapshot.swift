@@ -45,9 +45,7 @@ struct ItemSnapshot {
   /// A key has several paths while an item is being replaced with one that has other attributes.
   private var paths: [ItemKey: Set<ObjectPath>] = [:]
 
-  init() {}
-
-  init(_ found: [ObjectPath: KnownItem]) {
+  init(_ found: [ObjectPath: KnownItem] = [:]) {
     for (path, item) in found { set(item, at: path) }
   }
 

@@ -64,10 +64,10 @@ struct Provider: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - uniqueName: The unique name of the program that owns `org.freedesktop.secrets`.
-  ///   - owners: The unique names of the programs that own ``names``.
-  init(_ uniqueName: String, owners: [String: String]) {
+  ///   - owners: The unique names of the programs that own ``names``, in their order.
+  init(_ uniqueName: String, owners: [String?]) {
     self.uniqueName = uniqueName
-    program = Program.allCases.first { owners[$0.rawValue] == uniqueName }
+    program = zip(Program.allCases, owners).first { $1 == uniqueName }?.0
   }
 
   var isKWallet: Bool {

@@ -144,17 +144,10 @@ extension String {
     return elements.count > 1 && utf8.count <= 200
       && elements.allSatisfy { element in
         element.first.map { !$0.isNumber } == true
-          && element.utf8.allSatisfy { $0 == 0x2D || $0 == 0x5F || $0.isASCIILetterOrDigit }
+          && element.allSatisfy {
+            $0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "-" || $0 == "_"
+          }
       }
-  }
-}
-
-extension UInt8 {
-  fileprivate var isASCIILetterOrDigit: Bool {
-    switch self {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-    default: false
-    }
   }
 }
 

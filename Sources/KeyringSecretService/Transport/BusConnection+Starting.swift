@@ -67,7 +67,7 @@ extension BusConnection {
     let answers = try await send(questions, to: nil, until: deadline) {
       if $0 == last { onAnswer() }
     }
-    return Provider(try answers[last].get().child(0).text, owners: answers)
+    return Provider(try answers[last].get().child(0).text, answers: answers)
   }
 
   /// Recognizes a provider by the other names that it owns.
@@ -75,7 +75,7 @@ extension BusConnection {
     _ uniqueName: String, until deadline: Deadline
   ) async throws(DBusError) -> Provider {
     let answers = try await send(Provider.ownerQuestions, to: nil, until: deadline)
-    return Provider(uniqueName, owners: answers)
+    return Provider(uniqueName, answers: answers)
   }
 
   /// Waits until a provider has its collections, and recognizes it by the other names that it owns by then.
@@ -143,12 +143,8 @@ extension Provider {
   static var ownerQuestions: [MethodCall] { names.map { .owner(of: $0) } }
 
   /// Creates a provider from the answers to ``ownerQuestions``, and maybe to other messages after them.
-  init(_ uniqueName: String, owners answers: [Result<Variant, DBusError>]) {
-    var owners: [String: String] = [:]
-    for (name, answer) in zip(Self.names, answers) {
-      owners[name] = try? answer.get().child(0).text
-    }
-    self.init(uniqueName, owners: owners)
+  init(_ uniqueName: String, answers: [Result<Variant, DBusError>]) {
+    self.init(uniqueName, owners: answers.map { try? $0.get().child(0).text })
   }
 }
 

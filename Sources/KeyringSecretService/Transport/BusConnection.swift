@@ -239,13 +239,17 @@ extension BusConnection {
 
   /// Sends a message to the bus whose answer nobody waits for.
   func sendWithoutAnswer(_ message: MethodCall) {
-    let call = Self.message(
-      G_DBUS_MESSAGE_TYPE_METHOD_CALL, message.object, message.interface, message.method,
-      message.arguments, to: message.receiver.map { .string($0) })
-    defer { g_object_unref(gpointer(call)) }
-    g_dbus_message_set_flags(call, G_DBUS_MESSAGE_FLAGS_NO_REPLY_EXPECTED)
+    post(
+      Self.message(
+        G_DBUS_MESSAGE_TYPE_METHOD_CALL, message.object, message.interface, message.method,
+        message.arguments, to: message.receiver.map { .string($0) }))
+  }
+
+  private func post(_ message: OpaquePointer?) {
+    defer { g_object_unref(gpointer(message)) }
+    g_dbus_message_set_flags(message, G_DBUS_MESSAGE_FLAGS_NO_REPLY_EXPECTED)
     g_dbus_connection_send_message(
-      reference.pointer, call, G_DBUS_SEND_MESSAGE_FLAGS_NONE, nil, nil)
+      reference.pointer, message, G_DBUS_SEND_MESSAGE_FLAGS_NONE, nil, nil)
   }
 }
 
@@ -274,11 +278,7 @@ extension BusConnection {
   ///
   /// A signal has no answer.
   func broadcast(_ member: DBusName, of interface: DBusName, from object: ObjectPath) {
-    let signal = Self.message(G_DBUS_MESSAGE_TYPE_SIGNAL, object, interface, member)
-    defer { g_object_unref(gpointer(signal)) }
-    g_dbus_message_set_flags(signal, G_DBUS_MESSAGE_FLAGS_NO_REPLY_EXPECTED)
-    g_dbus_connection_send_message(
-      reference.pointer, signal, G_DBUS_SEND_MESSAGE_FLAGS_NONE, nil, nil)
+    post(Self.message(G_DBUS_MESSAGE_TYPE_SIGNAL, object, interface, member))
   }
 }
 #endif

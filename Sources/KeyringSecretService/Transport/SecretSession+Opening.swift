@@ -70,7 +70,7 @@ extension SecretSession {
     try check { g_async_initable_init_finish(service.pointer, results[0].pointer, &$0) }
     guard let owner = owner(of: service) else { throw .noProvider }
     let owners = zip(questions, results.dropFirst()).map { connection.answer($1, to: $0) }
-    return (service, Provider(owner, owners: owners))
+    return (service, Provider(owner, answers: owners))
   }
 
   /// Opens the session, and tries again if the provider refuses the session's key or may not have been ready.
