@@ -79,8 +79,6 @@ MODES = {
     "hiding": 0,
     # Unlock, CreateItem and Delete need a prompt where something is locked (oo7).
     "prompting": 0,
-    # Prompt answers with an error (oo7, without a program that shows prompts).
-    "prompt-error": 0,
     # Prompt answers when the user has answered, and that many prompts never end (oo7 in a terminal, after a wrong
     # password).
     "prompt-silent": 1 << 30,
@@ -362,8 +360,6 @@ class Service:
 
     def answer(self, path, method, body, prompt):
         if method == "Prompt":
-            if "prompt-error" in self.modes:
-                raise Failure(ODD)
             self.silent_prompts -= 1
             if self.silent_prompts >= 0:
                 # The user types a wrong password.

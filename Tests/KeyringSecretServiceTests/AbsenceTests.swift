@@ -114,7 +114,7 @@ import Testing
       }
       #expect(try user.storage.password(for: StorageUse.key) == nil)
       #expect(try user.storage.items(matching: .service("service")).isEmpty)
-      for use in [StorageUse.save, .add] { use.expectFailure(.noDefaultCollection, user.storage) }
+      [StorageUse.save, .add].expectFailures(.noDefaultCollection, user.storage)
       expectError(.noDefaultCollection) {
         try user.storage[StorageUse.key].readOrStore { "new" }
       }
@@ -144,8 +144,7 @@ import Testing
   func `an item isn't absent if the default collection is missing`(
     alias: FakeService.Alias
   ) throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus)
+    let (bus, service) = try PrivateBus.with { try FakeService(on: $0) }
     try service.takeName("org.gnome.keyring")
     try service.alias(alias)
     let words = alias == .stale ? "collection/gone doesn't exist" : "but others: \"Only\""
@@ -156,8 +155,7 @@ import Testing
   /// gnome-keyring 48.0 is in this state after a user's first login.
   @Test func `a default collection that isn't an object is empty if nothing is found in it`() throws
   {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus)
+    let (bus, service) = try PrivateBus.with { try FakeService(on: $0) }
     try service.takeName("org.gnome.keyring")
     try bus.storage().setPassword("s3cret", for: StorageUse.key)
     try service.alias(.unreachable)
@@ -218,9 +216,8 @@ private func expectNoAbsence(
   _ code: SecureStorageError.Code, _ words: String, in storage: SecretServiceStorage,
   sourceLocation: SourceLocation = #_sourceLocation
 ) {
-  for use in [StorageUse.read, .find, .remove, .add, .propertyRead] {
-    use.expectFailure(code, storage, cause: words, sourceLocation: sourceLocation)
-  }
+  [StorageUse.read, .find, .remove, .add, .propertyRead].expectFailures(
+    code, storage, cause: words, sourceLocation: sourceLocation)
   expectError(code, sourceLocation: sourceLocation) { try storage.exists(StorageUse.key) }
   let memory = InMemoryStorage()
   for storage in [

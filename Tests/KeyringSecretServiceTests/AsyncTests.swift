@@ -27,8 +27,7 @@ import Testing
     var endedInTime = false
     for _ in 0..<5 where !endedInTime {
       let listener = try Listener()
-      let storage = SecretServiceStorage(
-        options: .init(busAddress: "unix:path=\(listener.path)"))
+      let storage = listener.storage()
       endedInTime = try await endsWhenCanceled(after: listener.waitForConnection) {
         _ = try await storage.password(for: .password(service: "service", account: "account"))
       }
@@ -41,8 +40,7 @@ import Testing
   @Test func `canceling ends one of many calls that wait`() async {
     await #expect(processExitsWith: .success) {
       let listener = try Listener()
-      let storage = SecretServiceStorage(
-        options: .init(serviceTimeout: .seconds(30), busAddress: "unix:path=\(listener.path)"))
+      let storage = listener.storage(serviceTimeout: .seconds(30))
       let read: @Sendable () async throws -> Void = {
         _ = try await storage.password(for: .password(service: "service", account: "account"))
       }

@@ -9,22 +9,13 @@ import Testing
 @testable import Keyring
 
 /// `FirstAvailableStorage.automatic()` in the example `SecureSettings`, in a terminal.
-@Suite(.withOwnKeyring) final class AutomaticStorageTests {
-  private let home = "/tmp/swift-keyring-\(UUID().uuidString)"
+@Suite(.withOwnKeyring) struct AutomaticStorageTests {
+  private let directory = TemporaryDirectory()
+  private var home: String { directory.path }
   private var file: String { home + "/.local/share/swift-keyring/SecureSettings.secrets" }
   private var selection: String {
-    get throws {
-      try String(
-        contentsOfFile: home + "/.local/share/swift-keyring/SecureSettings.selection",
-        encoding: .utf8)
-    }
+    get throws { try directory.text(".local/share/swift-keyring/SecureSettings.selection") }
   }
-
-  init() throws {
-    try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
-  }
-
-  deinit { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: home) } }
 
   /// Starts the app in a terminal, with the bus of a session or without one.
   private func start(_ command: String, on bus: PrivateBus? = nil) throws -> Program {
@@ -70,8 +61,7 @@ import Testing
     #expect(shown.status == 0 && shown.text.contains("account       ada@example.org"), "\(shown)")
 
     // A keyring that appears later changes nothing, and the user learns of it.
-    let bus = try PrivateBus()
-    let keyring = try GnomeKeyring(on: bus)
+    let (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0) }
     defer { _ = keyring }
     let later = try run("show", on: bus, (prompt, "s3cret phrase"))
     #expect(later.status == 0 && later.text.contains("account       ada@example.org"), "\(later)")
@@ -87,8 +77,7 @@ import Testing
   }
 
   @Test func `a user with a keyring is asked for nothing`() throws {
-    let bus = try PrivateBus()
-    let keyring = try GnomeKeyring(on: bus)
+    let (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0) }
     defer { _ = keyring }
     let made = try run("sign-in", on: bus)
     #expect(made.status == 0 && made.text.contains("account       ada@example.org"), "\(made)")

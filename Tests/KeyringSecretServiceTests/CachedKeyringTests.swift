@@ -76,8 +76,7 @@ import Testing
   }
 
   @Test(.withOwnKeyring) func `a lost connection empties the cache`() throws {
-    let bus = try PrivateBus()
-    let keyring = try GnomeKeyring(on: bus)
+    let (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0) }
     let cached = bus.storage().cached()
     try cached.setPassword("s3cret", for: StorageUse.key)
     for _ in 0..<2 { #expect(try cached.password(for: StorageUse.key) == "s3cret") }
@@ -105,8 +104,7 @@ import Testing
 
   /// Restarts a provider, which then counts the items of the session collection from the beginning.
   @Test(.withOwnKeyring) func `paths of an earlier provider mean nothing`() throws {
-    let bus = try PrivateBus()
-    let keyring = try GnomeKeyring(on: bus)
+    let (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0) }
     let cached = SecretServiceStorage(
       options: .init(collection: .session, busAddress: bus.address)
     ).cached()
@@ -142,8 +140,7 @@ import Testing
 
   /// Imitates gnome-keyring, which carries out the write and sends no signal.
   @Test(.withOwnKeyring) func `a write that timed out is seen`() throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus)
+    let (bus, service) = try PrivateBus.with { try FakeService(on: $0) }
     try service.takeName("org.gnome.keyring")
     try service.sendNoSignalForSecrets()
     let cached = bus.storage().cached()

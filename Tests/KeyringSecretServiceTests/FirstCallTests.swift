@@ -149,13 +149,11 @@ import Testing
   }
 
   @Test(.withOwnKeyring) func `another keyring doesn't pass for the first one`() throws {
-    let bus = try PrivateBus()
-    let keyring = try GnomeKeyring(on: bus)
+    let (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0) }
     let storage = bus.storage()
     let key = FirstCall.key
     try storage.setPassword("s3cret", for: key)
-    let log = EventLog()
-    let observation = try storage.observe(.service("service"), log.append)
+    let log = try EventLog(of: storage, .service("service"))
     try keyring.kill()
     let other = try FakeService(on: bus)
     for _ in 1...2 {
@@ -175,7 +173,6 @@ import Testing
     }
     log.wait(for: .resumed)
     #expect(!log.changes.contains(.removed(key)))
-    _ = observation
   }
 }
 #endif

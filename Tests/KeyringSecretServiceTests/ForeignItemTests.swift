@@ -114,8 +114,7 @@ import Testing
   @Test(arguments: Case.few)
   func `an observer of a key hears of no other item`(`case`: Case) throws {
     let key = `case`.shape.key(name)
-    let log = EventLog()
-    let observation = try storage.observe(.key(key), log.append)
+    let log = try EventLog(of: storage, .key(key))
     let path = try theirs.create("theirs", `case`.attributes(key))
     try theirs.setSecret("theirs again", of: path)
     try storage.save("ours", key)
@@ -125,7 +124,6 @@ import Testing
     log.wait(for: .changed(.removed(key)))
     #expect(Set(log.changes).subtracting([.replaced(key)]) == [.created(key), .removed(key)])
     #expect(log.changes.first == .created(key))
-    observation.cancel()
   }
 
   /// Properties, the view of a service, a migration and the key of a file go by the same keys.
@@ -147,10 +145,9 @@ import Testing
     }
     #expect(try memory.items(matching: .service(name)).isEmpty)
     #if EncryptedFile
-    let directory = FileManager.default.temporaryDirectory.appending(path: name).path
-    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let directory = TemporaryDirectory()
     let file = EncryptedFileStorage(
-      at: directory + "/file", key: .storage(storage, key: .value(service: name, account: "me")))
+      at: directory.path("file"), key: .storage(storage, key: .value(service: name, account: "me")))
     try file.setPassword("s3cret", for: key)
     #expect(try file.password(for: key) == "s3cret")
     #endif

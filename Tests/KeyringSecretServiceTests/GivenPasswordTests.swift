@@ -9,8 +9,7 @@ import Testing
 /// A program that unlocks a keyring with a password that it was given.
 @Suite struct GivenPasswordTests {
   @Test(.withOwnKeyring) func `the password unlocks a collection`() throws {
-    let bus = try PrivateBus()
-    let keyring = try GnomeKeyring(on: bus, hasCollection: false)
+    let (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0, hasCollection: false) }
     defer { _ = keyring }
     let collection = try PasswordCollection(label: "Mine", password: "mine", on: bus)
     let storage = bus.storage(.never, in: .named("Mine"))
@@ -29,8 +28,7 @@ import Testing
   }
 
   @Test(.withOwnKeyring) func `the password makes the default collection`() async throws {
-    let bus = try PrivateBus()
-    let keyring = try GnomeKeyring(on: bus, hasCollection: false)
+    let (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0, hasCollection: false) }
     let storage = bus.storage(.never)
     // Its secrets wouldn't be encrypted.
     await expectError(.invalidArgument) { try await storage.unlock(password: Secret("")) }
@@ -83,8 +81,7 @@ import Testing
   }
 
   @Test(.withOwnKeyring) func `a password is never sent without encryption`() throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus, modes: [.passwords])
+    let (bus, service) = try PrivateBus.with { try FakeService(on: $0, modes: [.passwords]) }
     let storage = bus.storage(.terminal)
     try storage.setPassword("s3cret", for: StorageUse.key)
     try service.lock()
@@ -96,8 +93,7 @@ import Testing
   }
 
   @Test(.withOwnKeyring) func `a provider without the methods is not sent a password`() throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus)
+    let (bus, service) = try PrivateBus.with { try FakeService(on: $0) }
     let storage = bus.storage(.terminal)
     try service.lock()
     _ = try service.takeCalls()

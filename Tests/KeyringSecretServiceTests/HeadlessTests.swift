@@ -10,20 +10,17 @@ import Testing
 @testable import KeyringSecretService
 
 /// The program `Examples/HeadlessService`, started as on machines without a desktop.
-@Suite final class HeadlessTests {
-  private let directory = "/tmp/swift-keyring-\(UUID().uuidString)"
-  private let program: String
+@Suite struct HeadlessTests {
+  private let temporary = TemporaryDirectory()
+  private var directory: String { temporary.path }
+  private var program: String { directory + "/service" }
 
   init() throws {
     // Any user can reach the program there, like an installed program.
-    program = directory + "/service"
-    try FileManager.default.createDirectory(
-      atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+    try temporary.setMode(0o755, of: "")
     try FileManager.default.copyItem(
       atPath: Program.path(of: "HeadlessService"), toPath: program)
   }
-
-  deinit { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: directory) } }
 
   /// Starts the program with only these variables, by a command that may change more than that.
   private func run(
@@ -57,7 +54,7 @@ import Testing
   /// Imitates cron, which tells a program neither the address of the bus nor its directory, and sudo, which takes both
   /// from its environment.
   @Test(
-    .enabled(if: Namespaces.areAllowed, "this machine doesn't allow mount namespaces"),
+    .withMountNamespaces,
     arguments: [
       (true, "Set DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/0/bus, where this user's bus is"),
       (false, "Run the program without sudo. The session bus and its keyring belong to user 4711."),
@@ -118,7 +115,7 @@ import Testing
   /// Mounts a secret at /run/secrets, as Docker and Podman do.
   ///
   /// The program has no home, and can't write anywhere.
-  @Test(.enabled(if: Namespaces.areAllowed, "this machine doesn't allow mount namespaces"))
+  @Test(.withMountNamespaces)
   func `a container reads a mounted secret`() throws {
     let mounts = """
       set -e
@@ -138,12 +135,9 @@ import Testing
   }
 
   /// Starts the program where libsecret isn't installed, beside a bus and a keyring.
-  @Test(
-    .withOwnKeyring,
-    .enabled(if: Namespaces.areAllowed, "this machine doesn't allow mount namespaces"))
+  @Test(.withOwnKeyring, .withMountNamespaces)
   func `a machine without libsecret uses another storage`() throws {
-    let bus = try PrivateBus()
-    let keyring = try GnomeKeyring(on: bus)
+    let (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0) }
     let hiding = try Namespaces.withoutLibSecret(in: directory)
     let address = ["DBUS_SESSION_BUS_ADDRESS": bus.address]
     let variables = address.merging(["HEADLESS_SERVICE_AUTH_TOKEN": "s3cret"]) { $1 }
@@ -164,12 +158,9 @@ import Testing
   /// Starts the program while an upgrade replaces the library, for example.
   ///
   /// The keyring may have the token, so the program doesn't look elsewhere.
-  @Test(
-    .withOwnKeyring,
-    .enabled(if: Namespaces.areAllowed, "this machine doesn't allow mount namespaces"))
+  @Test(.withOwnKeyring, .withMountNamespaces)
   func `a damaged libsecret is not passed over`() throws {
-    let bus = try PrivateBus()
-    let keyring = try GnomeKeyring(on: bus)
+    let (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0) }
     for (damage, cause) in [
       (Namespaces.Damage.empty, "file too short"), (.newer, "undefined symbol: g_task_neW"),
       (.lonely, "libgio-2.0.so.9: cannot open shared object file"),
@@ -191,8 +182,7 @@ import Testing
     .withOwnKeyring,
     .enabled(if: Namespaces.withoutUserIsAllowed, "this machine doesn't allow user namespaces"))
   func `a user namespace has no bus`() throws {
-    let bus = try PrivateBus()
-    let keyring = try GnomeKeyring(on: bus)
+    let (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0) }
     let address = ["DBUS_SESSION_BUS_ADDRESS": bus.address]
     let (status, lines) = try run(
       address.merging(["HEADLESS_SERVICE_AUTH_TOKEN": "s3cret"]) { $1 }, by: Namespaces.withoutUser)
@@ -230,7 +220,7 @@ import Testing
   }
 
   /// Mounts a writable volume in a read-only root.
-  @Test(.enabled(if: Namespaces.areAllowed, "this machine doesn't allow mount namespaces"))
+  @Test(.withMountNamespaces)
   func `a container uses its encrypted file`() throws {
     let (state, keys) = try makeFile()
     let mounts = """
@@ -315,8 +305,7 @@ import Testing
   /// Outside of a sandbox, the keyring itself denies access, and it may have the token.
   @Test(.withOwnKeyring, arguments: [true, false])
   func `a denied keyring is passed over only in a sandbox`(isSandboxed: Bool) throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus)
+    let (bus, service) = try PrivateBus.with { try FakeService(on: $0) }
     try service.fault("OpenSession", .error("org.freedesktop.DBus.Error.AccessDenied"))
     var variables = [
       "DBUS_SESSION_BUS_ADDRESS": bus.address, "HEADLESS_SERVICE_AUTH_TOKEN": "s3cret",
@@ -336,8 +325,7 @@ import Testing
   ///
   /// No login has unlocked the keyring.
   @Test(.withOwnKeyring) func `a remote shell fails if the keyring is locked`() throws {
-    let bus = try PrivateBus()
-    let keyring = try GnomeKeyring(on: bus)
+    let (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0) }
     defer { _ = keyring }
     try bus.storage().setPassword(
       "s3cret", for: .password(service: "org.example.HeadlessService", account: "authToken"))
@@ -358,8 +346,7 @@ import Testing
 
   /// Expects that the next run doesn't look elsewhere for a token from a keyring that is gone.
   @Test(.withOwnKeyring) func `a missing keyring of an earlier run is an error`() throws {
-    let bus = try PrivateBus()
-    let keyring = try GnomeKeyring(on: bus)
+    let (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0) }
     try bus.storage().setPassword(
       "s3cret", for: .password(service: "org.example.HeadlessService", account: "authToken"))
     let home = directory + "/home"

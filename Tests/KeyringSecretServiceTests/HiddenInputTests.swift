@@ -109,15 +109,12 @@ import Testing
     _ before: String, _ after: String,
     _ body: (Program, _ prompt: String, _ pipe: String) throws -> Void
   ) throws {
-    let directory = FileManager.default.temporaryDirectory.path + "/\(UUID().uuidString)"
-    try FileManager.default.createDirectory(
-      atPath: directory, withIntermediateDirectories: false)
-    defer { try? FileManager.default.removeItem(atPath: directory) }
-    let pipe = "\(directory)/pipe"
+    let directory = TemporaryDirectory()
+    let (file, pipe) = (directory.path("secrets"), directory.path("pipe"))
     try #require(mkfifo(pipe, 0o600) == 0)
-    let question = "\(Program.workerPath) ask-until \(directory)/secrets \(pipe)"
+    let question = "\(Program.workerPath) ask-until \(file) \(pipe)"
     let program = try Program.inTerminal("bash -c '\(before); \(question); \(after)'")
-    let prompt = "New passphrase of the file \(directory)/secrets: "
+    let prompt = "New passphrase of the file \(file): "
     try #require(try program.read(until: prompt).hasSuffix(prompt))
     try body(program, prompt, pipe)
   }

@@ -249,11 +249,10 @@ import Testing
 
   #if EncryptedFile
   @Test(arguments: Hiding.allCases) func `a stored key is not replaced`(hiding: Hiding) throws {
-    let directory = "/tmp/swift-keyring-\(UUID().uuidString)"
-    defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: directory) } }
+    let directory = TemporaryDirectory()
     func file(_ name: String) throws -> EncryptedFileStorage {
       EncryptedFileStorage(
-        at: "\(directory)/\(name)", key: .storage(bus.storage(), key: StorageUse.key))
+        at: directory.path(name), key: .storage(bus.storage(), key: StorageUse.key))
     }
     let key = ItemKey.password(service: "app", account: "me")
     try file("first").setPassword("s3cret", for: key)
@@ -531,33 +530,28 @@ import Testing
     try service.lock()
     try service.makeSecondCollection()
     try service.moveDefault()
-    for use in [StorageUse.read, .find, .save, .add, .remove] {
-      use.expectFailure(.locked, storage)
-    }
+    [StorageUse.read, .find, .save, .add, .remove].expectFailures(.locked, storage)
     try service.unlock()
     #expect(try storage.password(for: StorageUse.key) == "s3cret")
   }
 
   @Test func `no observer takes an item that hides its attributes for removed`() throws {
-    let log = EventLog()
     let storage = bus.storage()
     let second = ItemKey.password(service: "service", account: "second")
     try storage.setPassword("first", for: StorageUse.key)
     try service.hide(.attributes)
-    let observation = try storage.observe(.service("service"), log.append)
+    let log = try EventLog(of: storage, .service("service"))
     try service.lockItems()
     try storage.setPassword("second", for: second)
     log.wait(for: .changed(.created(second)))
     #expect(log.changes == [.created(second)])
-    _ = observation
   }
 
   @Test func `no observer takes items for removed that are hidden while they are listed`() throws {
-    let log = EventLog()
     let storage = bus.storage()
     try StorageUse.save(storage)
     try service.hide(.items)
-    let observation = try storage.observe(.service("service"), log.append)
+    let log = try EventLog(of: storage, .service("service"))
     try service.fault("SearchItems", .lock)
     // Another collection may have taken the place of this one, so its items are listed again.
     try service.makeSecondCollection()
@@ -567,20 +561,17 @@ import Testing
     try storage.setPassword("second", for: second)
     log.wait(for: .changed(.created(second)))
     #expect(log.changes == [.created(second)])
-    _ = observation
   }
 
   @Test func `an observer stays with its collection`() throws {
-    let log = EventLog()
     let storage = bus.storage()
-    let observation = try storage.observe(.service("service"), log.append)
+    let log = try EventLog(of: storage, .service("service"))
     try storage.setPassword("first", for: StorageUse.key)
     log.wait(for: .changed(.created(StorageUse.key)))
     try service.makeSecondCollection()
     try service.moveDefault()
     try storage.setPassword("changed", for: StorageUse.key)
     log.wait(for: .changed(.replaced(StorageUse.key)))
-    _ = observation
   }
 
   @Test(arguments: [nil, "org.gnome.keyring"])
@@ -588,16 +579,14 @@ import Testing
     name: String?
   ) throws {
     if let name { try service.takeName(name) }
-    let log = EventLog()
     let storage = bus.storage()
     try storage.setPassword("first", for: StorageUse.key)
-    let observation = try storage.observe(.service("service"), log.append)
+    let log = try EventLog(of: storage, .service("service"))
     try service.renewDefault()
     log.wait(for: .changed(.removed(StorageUse.key)))
     try storage.setPassword("second", for: StorageUse.key)
     log.wait(for: .changed(.created(StorageUse.key)))
     #expect(log.changes == [.removed(StorageUse.key), .created(StorageUse.key)])
-    _ = observation
   }
 }
 #endif

@@ -118,21 +118,15 @@ import Testing
     let key = ItemKey.password(service: service, account: "account")
     try storage.setPassword("1", for: key)
     let session = try openSession()
-    let deadline = Deadline(after: .seconds(25))
     let search = MethodCall.searchItems(
       in: .collection(aliased: "default"), ["service": service, "username": "account"])
-    let path = try #require(
-      session.send([search], until: deadline)[0].get().child(0).paths.first)
+    let path = try #require(session.ask(search).child(0).paths.first)
     let item = try #require(
       StoredItem(
-        path: path, answer: session.send([.properties(of: path)], until: deadline)[0].get(),
-        from: session.provider))
+        path: path, answer: session.ask(.properties(of: path)), from: session.provider))
     let attributes = item.attributes.merging(["note": "theirs"]) { $1 }
-    for result in try session.send(
-      [.setLabel("theirs", of: path), .setAttributes(attributes, of: path)], until: deadline)
-    {
-      _ = try result.get()
-    }
+    try session.ask(.setLabel("theirs", of: path))
+    try session.ask(.setAttributes(attributes, of: path))
     try storage.setPassword("2", for: key)
     let found = try #require(try storage.item(for: key))
     #expect(found.secret == Secret("2") && found.label == "theirs")
@@ -140,8 +134,7 @@ import Testing
     try storage.remove(key)
     // An item that is gone is made again.
     try storage.setPassword("1", for: key)
-    let again = try #require(
-      session.send([search], until: deadline)[0].get().child(0).paths.first)
+    let again = try #require(session.ask(search).child(0).paths.first)
     try session.ask(.delete(again))
     try storage.setPassword("2", for: key)
     #expect(try storage.password(for: key) == "2")

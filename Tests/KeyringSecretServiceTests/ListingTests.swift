@@ -18,8 +18,7 @@ import Testing
   private let storage: SecretServiceStorage
 
   init() throws {
-    bus = try PrivateBus()
-    service = try FakeService(on: bus)
+    (bus, service) = try PrivateBus.with { try FakeService(on: $0) }
     try service.takeName("org.gnome.keyring")
     storage = bus.storage()
     for number in 0..<30 { try storage.save(item(number), mode: .add) }

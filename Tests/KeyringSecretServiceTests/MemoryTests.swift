@@ -39,13 +39,10 @@ import Testing
   #if EncryptedFile
   @Test(.withoutKeyring) func `an encrypted file leaves no stray copies of a secret`() async {
     await #expect(processExitsWith: .success) {
-      let directory = FileManager.default.temporaryDirectory
-        .appendingPathComponent("memory-\(UUID().uuidString)")
+      let directory = TemporaryDirectory()
       let storage = EncryptedFileStorage(
-        at: directory.appendingPathComponent("secrets").path,
-        key: .keyFile(at: directory.appendingPathComponent("key").path))
+        at: directory.path("secrets"), key: .keyFile(at: directory.path("key")))
       try await MemoryTrial(of: storage, copiesKept: 1, sharesCopies: false).everyWay()
-      try FileManager.default.removeItem(at: directory)
     }
   }
   #endif
@@ -127,14 +124,9 @@ import Testing
 
   @Test(.withoutKeyring) func `a credentials directory leaves no stray copies of a secret`() async {
     await #expect(processExitsWith: .success) { () async throws -> Void in
-      let directory = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
-      try FileManager.default.createDirectory(
-        atPath: directory, withIntermediateDirectories: false)
-      defer {
-        #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: directory) }
-      }
-      let storage = CredentialsDirectoryStorage(service: "service", directory: directory)
-      try await MemoryTrial(of: storage, copiesKept: 0).given(directory)
+      let directory = TemporaryDirectory()
+      let storage = CredentialsDirectoryStorage(service: "service", directory: directory.path)
+      try await MemoryTrial(of: storage, copiesKept: 0).given(directory.path)
     }
   }
 

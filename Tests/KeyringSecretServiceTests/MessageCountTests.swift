@@ -177,17 +177,17 @@ enum CountedUse: String, CaseIterable {
     // The connection of this process is open before every use.
     _ = try settings.passwords.$token.exists()
     switch self {
-    case .readAtStart, .read, .exists, .replace, .remove: try settings.passwords.$token.write("old")
-    case .update, .refreshValid: try settings.passwords.$token.write("old")
+    case .readAtStart, .read, .exists, .replace, .remove, .update, .refreshValid:
+      try settings.passwords.$token.write("old")
     case .readUnknown, .existsUnknown, .replaceUnknown:
       let service = settings.passwords.service
       #expect(try Program.worker("save", service, "token", "old").finish().status == 0)
     case .newLogin: try settings.$account.write(Credential(login: "ada", password: "pa55"))
-    case .readAll: try settings.passwords.write("old")
     case .readAbsentAtStart, .readAbsent, .create, .newCredential, .removeAbsent, .readAllAbsent,
       .add:
       break
-    case .removeAll, .removeService, .listKeys, .listMetadata: try settings.passwords.write("old")
+    case .readAll, .removeAll, .removeService, .listKeys, .listMetadata:
+      try settings.passwords.write("old")
     }
   }
 

@@ -21,8 +21,7 @@ import Testing
   func `signals of other items are dropped, and hide no change`(
     count: Int, name: String
   ) throws {
-    let log = EventLog()
-    let observation = try storage.observe(.service(service), log.append)
+    let log = try EventLog(of: storage, .service(service))
     let session = try openSession()
     let own = try session.ask(.readAlias("default")).child(0).text
     let isElsewhere = name == "elsewhere/"
@@ -35,7 +34,6 @@ import Testing
     log.wait(for: .changed(.created(key)))
     // There were a thousand signals. KeePassXC reports its own collections many times.
     #expect(!isElsewhere || log.count < 500)
-    _ = observation
     try storage.remove(key)
   }
 
@@ -63,10 +61,8 @@ import Testing
   @Test(.withOwnKeyring) func `an observation that times out at its start leaves others alone`()
     throws
   {
-    let bus = try PrivateBus()
-    let keyring = try GnomeKeyring(on: bus)
-    let log = EventLog()
-    let observation = try bus.storage().observe(.key(StorageUse.key), log.append)
+    let (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0) }
+    let log = try EventLog(of: bus.storage(), .key(StorageUse.key))
     keyring.whileSuspended {
       expectError(.timedOut) {
         try bus.storage(serviceTimeout: .milliseconds(100)).observe(nil) { _ in }
@@ -78,7 +74,7 @@ import Testing
     try bus.storage().remove(StorageUse.key)
     log.wait(for: .changed(.removed(StorageUse.key)))
     log.wait(for: .changed(.removed(StorageUse.key)))
-    _ = (observation, later)
+    _ = later
   }
 
   /// A new collection is found a moment after the first signal of its items.
@@ -94,22 +90,19 @@ import Testing
   /// Once another program has removed our item, readers find the item of another program, which has another value.
   @Test(.only(on: .gnomeKeyring, "KWallet has one item with these attributes"))
   func `a removal that uncovers another item is reported as a replacement`() throws {
-    let log = EventLog()
     try storage.setPassword("ours", for: key)
     try SecretTool.store(
       "theirs", label: "theirs", key.attributes.merging(["application": "python-keyring"]) { $1 })
-    let observation = try storage.observe(.key(key), log.append)
+    let log = try EventLog(of: storage, .key(key))
     #expect(try storage.password(for: key) == "ours")
     try SecretTool.clear(key.ownAttributes)
     #expect(try storage.password(for: key) == "theirs")
     log.wait(for: .changed(.replaced(key)))
-    _ = observation
     try storage.remove(key)
   }
 
   @Test(.withOwnKeyring) func `the last observer to end closes the connection`() async throws {
-    let bus = try PrivateBus()
-    let keyring = try GnomeKeyring(on: bus)
+    let (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0) }
     let storage = bus.storage()
     let before = try bus.connectionCount()
     var first: ItemChanges? = try await storage.changes(matching: .service(service))
@@ -146,16 +139,13 @@ struct CollectionObservationTests {
       collection: .named(collection.label), interaction: .never)
     try storage.setPassword("s3cret", for: key)
     try storage.setPassword("s3cret", for: .password(service: "service", account: "kept"))
-    let log = EventLog()
-    let observation = try storage.observe(.service("service"), log.append)
-    defer { observation.cancel() }
+    let log = try EventLog(of: storage, .service("service"))
     for _ in 0..<3 {
       try storage.lock()
       log.wait(for: .locked)
       #expect(try storage.isLocked())
       // This observation starts while the collection is locked.
-      let another = EventLog()
-      let late = try storage.observe(.service("service"), another.append)
+      let another = try EventLog(of: storage, .service("service"))
       #expect(try storage.isLocked())
       try collection.unlock()
       try storage.setPassword("another", for: key)
@@ -164,7 +154,6 @@ struct CollectionObservationTests {
       // gnome-keyring 42.1 reports each item as changed after the unlock. If the observation reads the item
       // after the write and before the report of the write, it reports the same change twice.
       #expect(Set(another.changes) == [.replaced(key)] && another.changes.count <= 2)
-      late.cancel()
     }
     #expect(Set(log.changes) == [.replaced(key)])
     #expect((3...6).contains(log.changes.count))
@@ -174,15 +163,13 @@ struct CollectionObservationTests {
     let first = try PasswordCollection()
     let storage = SecretServiceStorage(collection: .named(first.label), interaction: .never)
     try storage.setPassword("s3cret", for: key)
-    let log = EventLog()
-    let observation = try storage.observe(ItemQuery(), log.append)
+    let log = try EventLog(of: storage, ItemQuery())
     try first.delete()
     log.wait(for: .changed(.removed(key)))
     let second = try PasswordCollection(label: first.label)
     try storage.setPassword("s3cret", for: key)
     log.wait(for: .changed(.created(key)))
     #expect(log.changes == [.removed(key), .created(key)])
-    observation.cancel()
     try second.delete()
   }
 }
@@ -201,12 +188,10 @@ struct CollectionObservationTests {
 
   @Test(arguments: [false, true])
   func `an observation survives restarts of the bus or the provider`(ofTheBus: Bool) throws {
-    let bus = try PrivateBus()
-    let keyring = try GnomeKeyring(on: bus)
+    let (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0) }
     let storage = bus.storage()
     try storage.setPassword("s3cret", for: kept)
-    let log = EventLog()
-    let observation = try storage.observe(.service("service"), log.append)
+    let log = try EventLog(of: storage, .service("service"))
     for _ in 0..<3 {
       if ofTheBus { try bus.kill() } else { try keyring.kill() }
       log.wait(for: .interrupted)
@@ -223,7 +208,6 @@ struct CollectionObservationTests {
       log.wait(for: .changed(.removed(key)))
     }
     #expect(changes(log) == (0..<3).flatMap { _ in [.created(key), .removed(key)] })
-    observation.cancel()
   }
 
   /// The state on the disk of an item that was there before the keyring died.
@@ -248,8 +232,7 @@ struct CollectionObservationTests {
     try service.unlock()
     let cached = storage.cached(for: nil)
     #expect(try cached.password(for: key) == "s3cret")
-    let log = EventLog()
-    let observation = try storage.observe(.service("service"), log.append)
+    let log = try EventLog(of: storage, .service("service"))
     switch state {
     case .hasItem: break
     case .hasNoSecret: try disk.edit { $0.merging(["secret": ""]) { $1 } }
@@ -274,17 +257,14 @@ struct CollectionObservationTests {
     for storage in [storage, cached] as [any SecureStorage] {
       #expect(try storage.password(for: key) == (state == .hasItem ? "s3cret" : nil))
     }
-    observation.cancel()
   }
 
   /// Nothing else would show a second change in the same second.
   @Test func `a doubt about an item lasts until the keyring is unlocked`() throws {
-    let bus = try PrivateBus()
-    let keyring = try GnomeKeyring(on: bus)
+    let (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0) }
     let storage = bus.storage(.never)
     try storage.setPassword("s3cret", for: key)
-    let log = EventLog()
-    let observation = try storage.observe(.key(key), log.append)
+    let log = try EventLog(of: storage, .key(key))
     // The observer reads the item right after this change, and therefore in the same second or the next one.
     try storage.setPassword("new", for: key)
     log.wait(for: .changed(.replaced(key)))
@@ -294,13 +274,11 @@ struct CollectionObservationTests {
     log.wait(for: .resumed)
     try storage.unlock(password: Secret(GnomeKeyring.typedPassword))
     log.wait(for: .changed(.replaced(key)))
-    observation.cancel()
   }
 
   /// The keyring has another file when it comes back.
   @Test func `changes during an interruption are reported afterwards`() throws {
-    let bus = try PrivateBus()
-    let keyring = try GnomeKeyring(on: bus)
+    let (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0) }
     let storage = bus.storage()
     let replaced = ItemKey.credentials(service: "service", label: "replaced")
     try storage.setPassword("s3cret", for: kept)
@@ -311,15 +289,13 @@ struct CollectionObservationTests {
     try storage[replaced, as: .credential].write(Credential(login: "new", password: "s3cret"))
     let created = ItemKey.password(service: "service", account: "created")
     try storage.setPassword("s3cret", for: created)
-    let log = EventLog()
-    let observation = try storage.observe(.service("service"), log.append)
+    let log = try EventLog(of: storage, .service("service"))
     try keyring.kill()
     try keyring.bringBackFiles()
     try keyring.start()
     log.wait(for: .resumed)
     #expect(Set(changes(log)) == [.created(key), .replaced(replaced), .removed(created)])
     #expect(changes(log).count == 3)
-    observation.cancel()
   }
 }
 #endif

@@ -17,8 +17,7 @@ import Testing
   private let keyring: GnomeKeyring
 
   init() throws {
-    bus = try PrivateBus()
-    keyring = try GnomeKeyring(on: bus, hasPassword: false)
+    (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0, hasPassword: false) }
   }
 
   private static let pem = """
@@ -35,16 +34,12 @@ import Testing
 
   @Test(.tags(.slow)) func `every secret survives a restart if the file can be seen`() async {
     await #expect(processExitsWith: .success) {
-      let bus = try PrivateBus()
-      let keyring = try GnomeKeyring(on: bus, hasPassword: false)
+      let (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0, hasPassword: false) }
       setenv("XDG_DATA_HOME", keyring.home, 1)
       var trial = SecretTrial(bus, keyring)
       try trial.run()
     }
   }
-
-  #if EncryptedFile
-  #endif
 
   @Test func `another program's item never gets a text that its file would change`() throws {
     let theirs = ["service": "service", "username": "account"]
@@ -84,8 +79,7 @@ import Testing
 
   @Test func `doctor names a collection without a password`() async {
     await #expect(processExitsWith: .success) {
-      let bus = try PrivateBus()
-      let keyring = try GnomeKeyring(on: bus, hasPassword: false)
+      let (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0, hasPassword: false) }
       let storage = bus.storage()
       #expect(storage.diagnose().findings.allSatisfy { $0.subject != "collection's file" })
       #expect(storage.diagnose().protection == .keyring)
@@ -109,8 +103,7 @@ import Testing
 
   @Test func `doctor fails if the file of the default collection is damaged`() async {
     await #expect(processExitsWith: .success) {
-      let bus = try PrivateBus()
-      let keyring = try GnomeKeyring(on: bus, hasPassword: false)
+      let (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0, hasPassword: false) }
       let storage = bus.storage()
       setenv("XDG_DATA_HOME", keyring.home, 1)
       let other = try PasswordCollection(label: "Other", on: bus)

@@ -18,10 +18,7 @@ import Testing
   private let bus: PrivateBus
   private let service: FakeService
 
-  init() throws {
-    bus = try PrivateBus()
-    service = try FakeService(on: bus)
-  }
+  init() throws { (bus, service) = try PrivateBus.with { try FakeService(on: $0) } }
 
   private static let count = 10_000
 
@@ -78,9 +75,9 @@ import Testing
     let first = try await storage.password(for: StorageUse.key)
     #expect(first == "s3cret")
     try service.fault("SearchItems", .mute)
-    let before = try threadCount()
+    let before = try OwnProcess.threadCount()
     let reads = try await pendingReads(of: storage)
-    #expect(try threadCount() <= before + 4)
+    #expect(try OwnProcess.threadCount() <= before + 4)
     try await useSomethingElse()
     let isLocked = try await storage.isLocked()
     #expect(!isLocked)
@@ -116,7 +113,7 @@ import Testing
     try service.lock()
     try service.fault("Unlock", .prompt(.mute))
     let session = try openSession(at: bus.address)
-    let before = try threadCount()
+    let before = try OwnProcess.threadCount()
     let reads = try await pendingReads(of: storage)
     try #require(await waitUntil { session.unlockings.withLock { $0.count } == 1 })
     // A prompt may be open for longer than the keyring may take to answer.
@@ -124,7 +121,7 @@ import Testing
     try #require(await waitUntil { ContinuousClock.now > end })
     #expect(ReadQueue.shared.reads.load(ordering: .relaxed) == Self.count)
     #expect(session.unlockings.withLock { $0.count } == 1)
-    #expect(try threadCount() <= before + 4)
+    #expect(try OwnProcess.threadCount() <= before + 4)
     try await useSomethingElse()
     for read in reads { read.cancel() }
     let ends = await codes(of: reads)
@@ -258,8 +255,4 @@ import Testing
   }
 }
 
-/// Returns the number of threads that the process has.
-private func threadCount() throws -> Int {
-  try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
-}
 #endif

@@ -25,8 +25,7 @@ struct ProvidersAttributesTests {
   /// gnome-keyring stores the attribute like any other.
   @Test(.withOwnKeyring, arguments: [true, false])
   func `an attribute is hidden only where an app cannot store it`(isKnown: Bool) throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus)
+    let (bus, service) = try PrivateBus.with { try FakeService(on: $0) }
     if isKnown { try service.takeName("org.gnome.keyring") }
     let attributes = [
       "service": "service", "username": "account", "xdg:content-type": "text/plain",
@@ -51,8 +50,7 @@ struct ProvidersAttributesTests {
 
   /// ksecretd 6.30 creates an item of this type with another secret.
   @Test(.withOwnKeyring) func `an item is not replaced by one with another secret`() throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus)
+    let (bus, service) = try PrivateBus.with { try FakeService(on: $0) }
     try service.takeName("org.kde.ksecretd")
     let storage = bus.storage()
     let key = ItemKey.password(service: "service", account: "account")

@@ -13,8 +13,7 @@ import Testing
   private let portal: DesktopPortal
 
   init() throws {
-    bus = try PrivateBus()
-    keyring = try GnomeKeyring(on: bus)
+    (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0) }
     portal = try DesktopPortal(on: bus)
   }
 

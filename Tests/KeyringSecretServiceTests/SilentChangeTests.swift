@@ -14,8 +14,7 @@ import Testing
   private let key = StorageUse.key
 
   init() throws {
-    bus = try PrivateBus()
-    service = try FakeService(on: bus)
+    (bus, service) = try PrivateBus.with { try FakeService(on: $0) }
     try service.takeName("org.gnome.keyring")
     try service.sendNoSignalForSecrets()
   }
@@ -38,8 +37,7 @@ import Testing
   func `a cache has a lifetime if the keyring may not report a change`(
     name: String?, isLimited: Bool
   ) throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus)
+    let (bus, service) = try PrivateBus.with { try FakeService(on: $0) }
     if let name { try service.takeName(name) }
     let storage = bus.storage()
     #expect(storage.cacheLifetime == .seconds(60))
@@ -53,13 +51,12 @@ import Testing
     let cached = bus.storage().cached(for: nil)
     let item = try storeItem()
     #expect(try waitUntil { try keeps(cached) })
-    let log = EventLog()
-    let observation = try bus.storage().observe(.key(key), log.append)
-    var writer: BusConnection? = try connection()
+    let log = try EventLog(of: bus.storage(), .key(key))
+    var writer: BusConnection? = try bus.connect()
     announce(.changing, of: item, on: writer)
     log.wait(for: .changing(key))
     // Another program can't end the change.
-    let another = try connection()
+    let another = try bus.connect()
     announce(.kept, of: item, on: another)
     announce(.set, of: item, on: another)
     log.wait(for: .mayHaveChanged(key))
@@ -73,13 +70,12 @@ import Testing
     // A new observer is also notified.
     announce(.changing, of: item, on: another)
     log.wait(for: .changing(key))
-    let later = EventLog()
-    let laterObservation = try bus.storage().observe(.key(key), later.append)
+    let later = try EventLog(of: bus.storage(), .key(key))
     announce(.kept, of: item, on: another)
     log.wait(for: .settled(key))
     later.wait(for: .settled(nil))
     #expect(try waitUntil { try keeps(cached) })
-    _ = (observation, laterObservation, writer)
+    _ = writer
   }
 
   /// A program may never say that its change has ended.
@@ -88,24 +84,22 @@ import Testing
     let cached = bus.storage().cached(for: nil)
     _ = try storeItem()
     #expect(try waitUntil { try keeps(cached) })
-    let log = EventLog()
-    let observation = try bus.storage().observe(.key(key), log.append)
-    let writer = try connection()
+    let log = try EventLog(of: bus.storage(), .key(key))
+    let writer = try bus.connect()
     // The item isn't in the collection.
     announce(.changing, of: ObjectPath("/org/freedesktop/secrets/collection/only/gone"), on: writer)
     log.wait(for: .changing(nil))
     log.wait(for: .settled(nil))
     #expect(try waitUntil { try keeps(cached) })
-    _ = (observation, writer)
+    _ = writer
   }
 
   /// Any number of programs may announce any number of changes.
   @Test func `only so many changes are in progress at a time`() throws {
     _ = try storeItem()
-    let log = EventLog()
-    let observation = try bus.storage().observe(.key(key), log.append)
+    let log = try EventLog(of: bus.storage(), .key(key))
     let item = try #require(try bus.search(key.attributes).first)
-    let writers = try (0..<12).map { _ in try connection() }
+    let writers = try (0..<12).map { _ in try bus.connect() }
     for writer in writers {
       for _ in 0..<120 { announce(.changing, of: item, on: writer) }
       // The last one is seen regardless of the others.
@@ -114,14 +108,12 @@ import Testing
     }
     #expect(log.count < 3000)
     #expect(log.changingCount <= 1000 + writers.count)
-    _ = observation
   }
 
   @Test func `a refused change ends`() throws {
     let cached = bus.storage().cached(for: nil)
     _ = try storeItem()
-    let log = EventLog()
-    let observation = try bus.storage().observe(.key(key), log.append)
+    let log = try EventLog(of: bus.storage(), .key(key))
     try service.fault("SetSecret", .error("org.example.Odd"))
     #expect(throws: SecureStorageError.self) { try bus.storage().setPassword("new", for: key) }
     log.wait(for: .changing(key))
@@ -130,7 +122,6 @@ import Testing
     #expect(try waitUntil { try keeps(cached) })
     #expect(try cached.password(for: key) == "old")
     #expect(log.changes.isEmpty)
-    _ = observation
   }
 
   @Test func `a write to an item that is gone changes nothing`() throws {
@@ -147,9 +138,8 @@ import Testing
   @Test func `an item that looks the same has not changed`() throws {
     let item = try storeItem()
     try service.age(seconds: 10)
-    let log = EventLog()
-    let observation = try bus.storage().observe(.service("service"), log.append)
-    let writer = try connection()
+    let log = try EventLog(of: bus.storage(), .service("service"))
+    let writer = try bus.connect()
     announce(.set, of: item, on: writer)
     log.wait(for: .mayHaveChanged(key))
     let other = ItemKey.password(service: "service", account: "other")
@@ -162,19 +152,16 @@ import Testing
       announce(.set, of: item, on: writer)
       log.wait(for: .changed(.replaced(key)))
     }
-    _ = observation
   }
 
   @Test func `a change that nobody reports is found by looking`() throws {
     _ = ChangeMonitor.shared(at: bus.address, lookingEvery: .milliseconds(50))
     let item = try storeItem()
     try service.age(seconds: 10)
-    let log = EventLog()
-    let observation = try bus.storage().observe(.service("service"), log.append)
+    let log = try EventLog(of: bus.storage(), .service("service"))
     try overwrite(item, "new")
     log.wait(for: .changed(.replaced(key)))
     #expect(log.changes == [.replaced(key)])
-    _ = observation
   }
 
   // MARK: - Other programs
@@ -188,12 +175,6 @@ import Testing
   /// Sets a secret as a program without this package does.
   private func overwrite(_ item: ObjectPath, _ text: String) throws {
     try openSession(at: bus.address).setSecret(text, of: item)
-  }
-
-  private func connection() throws -> BusConnection {
-    try CallLoop.runToEnd { () async throws(DBusError) in
-      try await BusConnection.open(address: bus.address, until: Deadline(after: .seconds(25)))
-    }
   }
 
   private func announce(

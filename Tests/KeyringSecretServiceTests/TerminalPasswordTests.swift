@@ -14,8 +14,7 @@ import Testing
   private static let question = "Password of the keyring \"Mine\": "
 
   init() throws {
-    bus = try PrivateBus()
-    keyring = try GnomeKeyring(on: bus, hasCollection: false)
+    (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0, hasCollection: false) }
   }
 
   // MARK: - The keyring and the program

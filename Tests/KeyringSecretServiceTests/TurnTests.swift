@@ -18,8 +18,7 @@ import Testing
   private let key = ItemKey.password(service: "service", account: "account")
 
   init() throws {
-    bus = try PrivateBus()
-    keyring = try GnomeKeyring(on: bus)
+    (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0) }
     storage = bus.storage()
     try storage.setPassword("1", for: key)
   }
@@ -130,12 +129,12 @@ import Testing
 
   @Test func `64 waiting tasks cost no thread each`() async throws {
     let holder = try holder()
-    let before = try threadCount()
+    let before = try OwnProcess.threadCount()
     let tasks = (0..<64).map { [password] _ in
       Task { try await password.refresh(if: { $0 == "1" }) { _ in "2" } }
     }
     try waitForQueue(of: 2)
-    #expect(try threadCount() <= before + 8)
+    #expect(try OwnProcess.threadCount() <= before + 8)
     let canceled = Task { [password] in try await password.update { _ in "never" } }
     canceled.cancel()
     await #expect(throws: SecureStorageError.self) { try await canceled.value }
@@ -202,7 +201,4 @@ import Testing
   }
 }
 
-private func threadCount() throws -> Int {
-  try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
-}
 #endif

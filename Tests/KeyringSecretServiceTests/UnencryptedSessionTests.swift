@@ -9,8 +9,7 @@ import Testing
 @Suite(.withOwnKeyring) struct UnencryptedSessionTests {
   @Test(.tags(.slow), arguments: StorageUse.allCases)
   func `a session without encryption is refused before a secret is sent`(use: StorageUse) throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus)
+    let (bus, service) = try PrivateBus.with { try FakeService(on: $0) }
     let refusing = SecretServiceStorage(options: .init(busAddress: bus.address))
     use.expectFailure(.notEncrypted, refusing, recoverySuggestion: "allow it in this program")
     // Both storages share the session.
@@ -22,8 +21,7 @@ import Testing
   }
 
   @Test func `a session without encryption is a failure of the diagnosis`() throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus)
+    let (bus, service) = try PrivateBus.with { try FakeService(on: $0) }
     defer { _ = service }
     let storage = SecretServiceStorage(options: .init(busAddress: bus.address))
     let diagnosis = storage.diagnose(writing: true)
@@ -40,11 +38,9 @@ import Testing
   func `a bus behind a network connection is refused`(address: String) throws {
     let storage = SecretServiceStorage(
       options: .init(busAddress: address, allowsUnencryptedSession: true))
-    for use in StorageUse.allCases {
-      use.expectFailure(
-        .notEncrypted, storage, cause: "a network connection without encryption",
-        recoverySuggestion: "ssh can forward")
-    }
+    StorageUse.allCases.expectFailures(
+      .notEncrypted, storage, cause: "a network connection without encryption",
+      recoverySuggestion: "ssh can forward")
     let diagnosis = storage.diagnose()
     #expect(diagnosis.findings.last?.subject == "session bus")
     #expect(diagnosis.failure?.code == .notEncrypted)

@@ -10,10 +10,7 @@ import Testing
   private let bus: PrivateBus
   private let service: FakeService
 
-  init() throws {
-    bus = try PrivateBus()
-    service = try FakeService(on: bus)
-  }
+  init() throws { (bus, service) = try PrivateBus.with { try FakeService(on: $0) } }
 
   private var labels: [String] { get throws { try bus.storage().collections().map(\.label) } }
 

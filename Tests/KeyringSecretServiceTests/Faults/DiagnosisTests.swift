@@ -32,21 +32,17 @@ import Testing
 
   @Test func `a diagnosis of a silent bus times out`() throws {
     let listener = try Listener()
-    let storage = SecretServiceStorage(
-      options: .init(
-        serviceTimeout: .milliseconds(300), busAddress: "unix:path=\(listener.path)"))
-    storage.diagnose().expect(["sandbox: ok", "session bus: failure"], .timedOut)
+    listener.storage(serviceTimeout: .milliseconds(300)).diagnose().expect(
+      ["sandbox: ok", "session bus: failure"], .timedOut)
   }
 
   @Test func `a Flatpak sandbox is named after its app or its runtime`() throws {
-    let path = NSTemporaryDirectory() + UUID().uuidString
-    defer { unlink(path) }
+    let directory = TemporaryDirectory()
+    let path = directory.path("info")
     #expect(Sandbox.current(flatpakInfo: path) == .none)
-    try Data("[Application]\nname=org.example.App\nruntime=x\n".utf8)
-      .write(to: URL(fileURLWithPath: path))
+    try directory.write("[Application]\nname=org.example.App\nruntime=x\n", "info")
     #expect(Sandbox.current(flatpakInfo: path) == .flatpak("org.example.App"))
-    try Data("[Runtime]\nruntime=runtime/org.example.App\n".utf8)
-      .write(to: URL(fileURLWithPath: path))
+    try directory.write("[Runtime]\nruntime=runtime/org.example.App\n", "info")
     #expect(Sandbox.current(flatpakInfo: path) == .flatpak("runtime/org.example.App"))
     #expect(
       Sandbox.flatpak("x").recoverySuggestion?.contains("--talk-name=org.freedesktop.secrets")
@@ -138,8 +134,7 @@ import Testing
 
   @Test func `a password of gnome-keyring is known by its file, or by its question`() async {
     await #expect(processExitsWith: .success) {
-      let bus = try PrivateBus()
-      let keyring = try GnomeKeyring(on: bus)
+      let (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0) }
       let storage = bus.storage(.never)
       let other = try PasswordCollection(label: "Other", on: bus)
       defer { _ = other }
@@ -163,8 +158,7 @@ import Testing
   }
 
   @Test func `nothing is known of the passwords of another provider`() throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus)
+    let (bus, service) = try PrivateBus.with { try FakeService(on: $0) }
     #expect(bus.storage().diagnose().protection == .keyring)
     try service.lock()
     #expect(bus.storage(.never).diagnose().protection == .keyring)
@@ -196,13 +190,12 @@ import Testing
 
 /// The findings of a diagnosis of a provider that misbehaves.
 @Suite(.withOwnKeyring) struct DiagnosisOfAProviderTests {
+  private static let unencrypted =
+    DiagnosisOnABusTests.outside + ["provider: ok", "encryption: notice"]
   private let bus: PrivateBus
   private let service: FakeService
 
-  init() throws {
-    bus = try PrivateBus()
-    service = try FakeService(on: bus)
-  }
+  init() throws { (bus, service) = try PrivateBus.with { try FakeService(on: $0) } }
 
   @Test(.tags(.slow), arguments: ["OpenSession", "ReadAlias", "Get", "SearchItems"])
   func `a diagnosis finds the fault of a method and names the provider`(method: String) throws {
@@ -239,16 +232,14 @@ import Testing
   @Test func `a session without encryption is a notice`() throws {
     let diagnosis = bus.storage().diagnose()
     diagnosis.expect(
-      DiagnosisOnABusTests.outside + ["provider: ok", "encryption: notice", "collection: ok"], nil)
+      Self.unencrypted + ["collection: ok"], nil)
     #expect("\(diagnosis)".contains("python3"))
     try service.lock()
     bus.storage().diagnose(writing: true).expect(
-      DiagnosisOnABusTests.outside
-        + ["provider: ok", "encryption: notice", "collection: notice", "writing: notice"], nil)
+      Self.unencrypted + ["collection: notice", "writing: notice"], nil)
     #expect(try bus.storage().isLocked())
     bus.storage(.never).diagnose(writing: true).expect(
-      DiagnosisOnABusTests.outside + ["provider: ok", "encryption: notice", "collection: failure"],
-      .locked)
+      Self.unencrypted + ["collection: failure"], .locked)
   }
 
   @Test(arguments: [FakeService.Alias.none, .stale])
@@ -297,8 +288,7 @@ import Testing
   @Test func `a diagnosis tells in advance that KeePassXC asks about new items`() throws {
     try service.takeName("org.keepassxc.KeePassXC.MainWindow")
     try service.fault("CreateItem", .prompt(.accept))
-    let states =
-      DiagnosisOnABusTests.outside + ["provider: ok", "encryption: notice", "collection: ok"]
+    let states = Self.unencrypted + ["collection: ok"]
     bus.storage().diagnose().expect(states + ["new items: notice"], nil)
     bus.storage().diagnose(writing: true).expect(
       states + ["new items: notice", "writing: notice"], nil)

@@ -56,9 +56,8 @@ import Testing
       let bus = try PrivateBus()
       let service = try FakeService(on: bus, modes: [.hostile(seed: seed)])
       try service.quiet()
-      try CallLoop.runToEnd { () async throws(DBusError) in
-        let client = try await BusConnection.open(
-          address: bus.address, until: Deadline(after: .seconds(25)))
+      let client = try bus.connect()
+      CallLoop.runToEnd {
         for _ in 0..<500 {
           // The provider may never answer.
           _ = try? await client.send(
@@ -280,6 +279,12 @@ private final class HostileTrial: Sendable {
     }
   }
 
+  /// Returns the password under a key of either kind.
+  private func password(_ key: ItemKey, _ storage: some SecureStorage) throws -> String? {
+    key.kind == .credentials
+      ? try storage[key, as: .credential].read()?.password : try storage.password(for: key)
+  }
+
   private func read(_ key: ItemKey, _ storage: some SecureStorage, _ place: String) throws {
     if key.kind == .credentials {
       check(try storage[key, as: .credential].read(), of: key, place)
@@ -288,13 +293,18 @@ private final class HostileTrial: Sendable {
     }
   }
 
-  private func save(_ key: ItemKey, _ mode: SaveMode, _ storage: some SecureStorage) throws {
+  /// Saves a new value under a key of either kind, and returns it.
+  @discardableResult
+  private func save(
+    _ key: ItemKey, _ mode: SaveMode, _ storage: some SecureStorage
+  ) throws -> String {
     let value = newValue(for: key)
     if key.kind == .credentials {
       try storage[key, as: .credential].write(Credential(login: value, password: value), mode: mode)
     } else {
       try storage.setPassword(value, for: key, mode: mode)
     }
+    return value
   }
 
   private func work(_ worker: Int) async {
@@ -370,26 +380,16 @@ private final class HostileTrial: Sendable {
   }
 
   private func expectUse(of key: ItemKey, _ storage: SecretServiceStorage) throws {
-    let log = EventLog()
-    let observation = try storage.observe(.key(key), log.append)
+    let log = try EventLog(of: storage, .key(key))
     try storage.remove(key)
     #expect(try !storage.exists(key))
     for mode in [SaveMode.add, .update] {
-      let value = newValue(for: key)
-      if key.kind == .credentials {
-        try storage[key, as: .credential].write(
-          Credential(login: value, password: value), mode: mode)
-        #expect(try storage[key, as: .credential].read()?.password == value)
-        #expect(try waitUntil { try cached[key, as: .credential].read()?.password == value })
-      } else {
-        try storage.setPassword(value, for: key, mode: mode)
-        #expect(try storage.password(for: key) == value)
-        #expect(try waitUntil { try cached.password(for: key) == value })
-      }
+      let value = try save(key, mode, storage)
+      #expect(try password(key, storage) == value)
+      #expect(try waitUntil { try password(key, cached) == value })
     }
     // A removal and an addition right after it may be one change.
     #expect(waitUntil { log.changes.contains { $0.key == key } })
-    _ = observation
   }
 }
 #endif

@@ -46,10 +46,7 @@ import Testing
   private let bus: PrivateBus
   private let service: FakeService
 
-  init() throws {
-    bus = try PrivateBus()
-    service = try FakeService(on: bus)
-  }
+  init() throws { (bus, service) = try PrivateBus.with { try FakeService(on: $0) } }
 
   /// Passes for gnome-keyring if the method is `ReadAlias`.
   ///
@@ -81,9 +78,7 @@ import Testing
     }
     if method == .unlock { try service.lock() }
     try service.fault(method.rawValue, fault)
-    for use in method.uses {
-      use.expectFailure(code, bus.storage(serviceTimeout: timeout), cause: cause)
-    }
+    method.uses.expectFailures(code, bus.storage(serviceTimeout: timeout), cause: cause)
     try service.reset()
     if method == .openSession { try bus.storage().setPassword("s3cret", for: StorageUse.key) }
     try expectHealth()
@@ -254,11 +249,9 @@ import Testing
       .error(
         "org.freedesktop.DBus.Error.InvalidArgs",
         "createDLGroup failed: maybe libqca-ossl is missing"))
-    for use in StorageUse.allCases {
-      use.expectFailure(
-        .providerFailed, bus.storage(), cause: "libqca-ossl",
-        recoverySuggestion: "Install libqca-qt6-plugins")
-    }
+    StorageUse.allCases.expectFailures(
+      .providerFailed, bus.storage(), cause: "libqca-ossl",
+      recoverySuggestion: "Install libqca-qt6-plugins")
     let failure = bus.storage().diagnose().failure
     #expect(failure?.message == "KWallet has no plugin for encryption.")
   }
@@ -295,17 +288,14 @@ import Testing
       #expect(throws: SecureStorageError.self) { try impatient.observe(.service("many")) { _ in } }
     }
     try service.reset()
-    let log = EventLog()
-    let observation = try bus.storage().observe(.key(StorageUse.key), log.append)
+    let log = try EventLog(of: bus.storage(), .key(StorageUse.key))
     try bus.storage().remove(StorageUse.key)
     log.wait(for: .changed(.removed(StorageUse.key)))
-    _ = observation
   }
 
   /// The first provider still owes an answer when the next one takes its place.
   @Test func `an observer goes on with the next provider`() async throws {
-    let log = EventLog()
-    let observation = try bus.storage().observe(.key(StorageUse.key), log.append)
+    let log = try await EventLog(of: bus.storage(), .key(StorageUse.key))
     try service.fault("GetAll", .mute)
     // The bus gives it the name when the first provider gives the name up.
     let next = try FakeService(on: bus)
@@ -316,7 +306,6 @@ import Testing
     log.wait(for: .resumed)
     try await bus.storage().setPassword("s3cret", for: StorageUse.key)
     log.wait(for: .changed(.created(StorageUse.key)))
-    _ = observation
     try next.end()
   }
 
@@ -325,15 +314,12 @@ import Testing
   func `a provider that ends once it has opened a session is lost and not missing`(
     use: StorageUse
   ) throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus, modes: [.encrypted])
+    let (bus, service) = try PrivateBus.with { try FakeService(on: $0, modes: [.encrypted]) }
     try service.takeName("org.gnome.keyring")
     try service.fault("OpenSession", .last)
     use.expectFailure(.connectionLost, bus.storage())
     use.expectFailure(.noProvider, bus.storage())
   }
-
-  private static var deadline: Deadline { Deadline(after: .seconds(25)) }
 
   @Test func `a late answer is awaited, and is harmless after the deadline`() throws {
     let storage = bus.storage()
@@ -465,8 +451,7 @@ import Testing
 
   /// KWallet 5.103 refuses some keys.
   @Test func `a refused session is opened again, with its question`() throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus, modes: [.encrypted])
+    let (bus, service) = try PrivateBus.with { try FakeService(on: $0, modes: [.encrypted]) }
     try service.takeName("org.kde.kwalletd5")
     let monitor = try BusMonitor(on: bus)
     try service.fault("OpenSession", .once("org.freedesktop.DBus.Error.InvalidArgs"))
@@ -530,9 +515,7 @@ import Testing
       try service.alias(alias)
       try service.fault("CreateItem", .error("org.freedesktop.Secret.Error.NoSuchObject"))
       try service.fault("CreateCollection", .leave)
-      for use in [StorageUse.save, .add] {
-        use.expectFailure(.locked, bus.storage(), cause: "closed")
-      }
+      [StorageUse.save, .add].expectFailures(.locked, bus.storage(), cause: "closed")
     }
   }
 

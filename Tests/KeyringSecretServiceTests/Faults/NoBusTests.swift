@@ -12,9 +12,8 @@ import Testing
 
 /// A machine without a session bus, on which every use fails in time.
 @Suite(.withoutKeyring) struct NoBusTests {
-  private func failure(at address: String, timeout: Duration) -> SecureStorageError? {
-    let storage = SecretServiceStorage(
-      options: .init(serviceTimeout: timeout, busAddress: address))
+  private func failure(of listener: Listener, timeout: Duration) -> SecureStorageError? {
+    let storage = listener.storage(serviceTimeout: timeout)
     return #expect(throws: SecureStorageError.self) { try StorageUse.read(storage) }
   }
 
@@ -48,12 +47,10 @@ import Testing
   func `a bus that closes connections at once is not a missing bus`(afterReading: Bool) throws {
     let listener = try Listener()
     listener.closeConnections(afterReading: afterReading)
-    let storage = SecretServiceStorage(options: .init(busAddress: "unix:path=\(listener.path)"))
-    for use in StorageUse.allCases {
-      use.expectFailure(
-        .connectionLost, storage, cause: "accepted the connection, and closed it",
-        recoverySuggestion: "limit")
-    }
+    let storage = listener.storage()
+    StorageUse.allCases.expectFailures(
+      .connectionLost, storage, cause: "accepted the connection, and closed it",
+      recoverySuggestion: "limit")
     let diagnosis = storage.diagnose()
     #expect(diagnosis.failure?.code == .connectionLost)
     #expect(diagnosis.findings.last?.subject == "session bus")
@@ -91,33 +88,26 @@ import Testing
         setenv("PATH", "/nonexistent", 1)
       }
       if let value = values[address] { setenv("DBUS_SESSION_BUS_ADDRESS", value, 1) }
-      for use in StorageUse.allCases {
-        // The machine of a developer has a bus.
-        use.expectFailure(
-          .noSessionBus, SecretServiceStorage(),
-          recoverySuggestion: BusAddress.suggestion(insteadOf: nil) ?? "dbus-run-session")
-      }
+      // The machine of a developer has a bus.
+      StorageUse.allCases.expectFailures(
+        .noSessionBus, SecretServiceStorage(),
+        recoverySuggestion: BusAddress.suggestion(insteadOf: nil) ?? "dbus-run-session")
     }
   }
 
   // The test has a process of its own, because variables belong to the whole process.
   @Test func `no bus is started on an X display`() async {
     await #expect(processExitsWith: .success) {
-      let directory = NSTemporaryDirectory() + UUID().uuidString
-      try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-      defer {
-        #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: directory) }
-      }
+      let directory = TemporaryDirectory()
       // GLib looks for this program in PATH.
-      let program = directory + "/dbus-launch"
-      try Data("#!/bin/sh\ntouch \"$0.started\"\n".utf8).write(to: URL(fileURLWithPath: program))
-      try #require(chmod(program, 0o700) == 0)
+      try directory.write("#!/bin/sh\ntouch \"$0.started\"\n", "dbus-launch")
+      try directory.setMode(0o700, of: "dbus-launch")
       for name in ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"] { unsetenv(name) }
       setenv("DISPLAY", ":0", 1)
-      setenv("PATH", directory + ":/usr/bin:/bin", 1)
+      setenv("PATH", directory.path + ":/usr/bin:/bin", 1)
       StorageUse.read.expectFailure(
         .noSessionBus, SecretServiceStorage(), cause: "there is no bus in XDG_RUNTIME_DIR")
-      #expect(!FileManager.default.fileExists(atPath: program + ".started"))
+      #expect(try directory.names() == ["dbus-launch"])
     }
   }
 
@@ -129,17 +119,14 @@ import Testing
       let dead = SecretServiceStorage(options: .init(busAddress: "unix:path=/nonexistent/bus"))
       StorageUse.read.expectFailure(.noSessionBus, dead)
       while dup(STDIN_FILENO) >= 0 {}
-      StorageUse.read.expectFailure(
-        .other,
-        SecretServiceStorage(options: .init(busAddress: "unix:path=\(listener.path)")),
-        cause: "open files")
+      StorageUse.read.expectFailure(.other, listener.storage(), cause: "open files")
     }
   }
 
   @Test func `a connection to a silent socket ends at the deadline`() throws {
     let listener = try Listener()
     let start = ContinuousClock.now
-    let error = failure(at: "unix:path=\(listener.path)", timeout: .milliseconds(300))
+    let error = failure(of: listener, timeout: .milliseconds(300))
     #expect(error?.code == .timedOut)
     // The call hasn't reached any keyring.
     #expect(error?.message == "The session bus didn't answer in time.")
@@ -152,16 +139,10 @@ import Testing
   @Test func `calls that time out leave no connection open`() async {
     await #expect(processExitsWith: .success) {
       let listener = try Listener()
-      let storage = SecretServiceStorage(
-        options: .init(
-          serviceTimeout: .milliseconds(50), busAddress: "unix:path=\(listener.path)"))
+      let storage = listener.storage(serviceTimeout: .milliseconds(50))
       // Dispatch and GLib open other files when they first need them.
       func openSockets() throws -> Int {
-        let directory = "/proc/self/fd/"
-        return try FileManager.default.contentsOfDirectory(atPath: directory).count { file in
-          let target = try? FileManager.default.destinationOfSymbolicLink(atPath: directory + file)
-          return target?.hasPrefix("socket:") == true
-        }
+        try OwnProcess.openFiles().count { $0.hasPrefix("socket:") }
       }
       let before = try openSockets()
       for _ in 0..<10 { StorageUse.read.expectFailure(.timedOut, storage) }
@@ -186,9 +167,7 @@ import Testing
       }
     }
     let listener = try Listener()
-    let desk = Desk(
-      SecretServiceStorage(
-        options: .init(serviceTimeout: .seconds(30), busAddress: "unix:path=\(listener.path)")))
+    let desk = Desk(listener.storage(serviceTimeout: .seconds(30)))
     let start = ContinuousClock.now
     await withCheckedContinuation { continuation in
       DispatchQueue(label: listener.path).async {
@@ -207,10 +186,10 @@ import Testing
     let path = listener.path
     let group = DispatchGroup()
     DispatchQueue(label: path).async(group: group) { [self] in
-      #expect(failure(at: "unix:path=\(path)", timeout: .milliseconds(200))?.code == .timedOut)
+      #expect(failure(of: listener, timeout: .milliseconds(200))?.code == .timedOut)
     }
     let start = ContinuousClock.now
-    #expect(failure(at: "unix:path=\(path)", timeout: .milliseconds(1000))?.code == .timedOut)
+    #expect(failure(of: listener, timeout: .milliseconds(1000))?.code == .timedOut)
     #expect(ContinuousClock.now - start >= .milliseconds(1000))
     group.wait()
   }
@@ -223,7 +202,7 @@ import Testing
     for _ in 0..<16 {
       // Each call has a thread. Tasks would share as many threads as there are processors.
       DispatchQueue(label: path).async(group: group) { [self] in
-        let error = failure(at: "unix:path=\(path)", timeout: .seconds(1))
+        let error = failure(of: listener, timeout: .seconds(1))
         #expect(error?.code == .timedOut)
       }
     }

@@ -13,8 +13,7 @@ import Testing
   private let keyring: GnomeKeyring
 
   init() throws {
-    bus = try PrivateBus()
-    keyring = try GnomeKeyring(on: bus, hasCollection: false)
+    (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0, hasCollection: false) }
   }
 
   @Test func `a keyring without a default collection is empty`() throws {
@@ -52,9 +51,7 @@ import Testing
 
   @Test func `a save that the user declines fails and creates no collection`() throws {
     let prompter = try Prompter(.dismiss, .dismiss, .dismiss, on: bus)
-    for use in [StorageUse.save, .add, .propertyWrite] {
-      use.expectFailure(.userCanceled, bus.storage())
-    }
+    [StorageUse.save, .add, .propertyWrite].expectFailures(.userCanceled, bus.storage())
     #expect(try prompter.finish() == 3)
     #expect(try !bus.storage().collections().contains(where: \.isDefault))
   }

@@ -11,21 +11,17 @@ import Testing
 @Suite(.withOwnKeyring) struct NoProviderTests {
   @Test func `a bus without a provider is an error with advice`() throws {
     let bus = try PrivateBus()
-    for use in StorageUse.allCases {
-      use.expectFailure(
-        .noProvider, bus.storage(), cause: "org.freedesktop.secrets",
-        recoverySuggestion: "gnome-keyring")
-    }
+    StorageUse.allCases.expectFailures(
+      .noProvider, bus.storage(), cause: "org.freedesktop.secrets",
+      recoverySuggestion: "gnome-keyring")
   }
 
   @Test(arguments: ["/nonexistent/keyring", "/bin/false", "/bin/sh -c 'kill -9 $$'"])
   func `a keyring that fails to start is an error with advice`(command: String) throws {
     let bus = try PrivateBus(activation: command)
-    for use in StorageUse.allCases {
-      use.expectFailure(
-        .providerFailed, bus.storage(), cause: "A keyring is installed",
-        recoverySuggestion: "Start it by hand, for example with gnome-keyring-daemon")
-    }
+    StorageUse.allCases.expectFailures(
+      .providerFailed, bus.storage(), cause: "A keyring is installed",
+      recoverySuggestion: "Start it by hand, for example with gnome-keyring-daemon")
     try expectFailedProvider(bus.storage())
   }
 
@@ -50,11 +46,9 @@ import Testing
 
   @Test func `a provider that its other name does not start is an error with advice`() throws {
     let bus = try PrivateBus(activation: "/bin/false", of: ["org.kde.secretservicecompat"])
-    for use in StorageUse.allCases {
-      use.expectFailure(
-        .providerFailed, bus.storage(), cause: "KWallet is installed, but doesn't run",
-        recoverySuggestion: "start ksecretd by hand")
-    }
+    StorageUse.allCases.expectFailures(
+      .providerFailed, bus.storage(), cause: "KWallet is installed, but doesn't run",
+      recoverySuggestion: "start ksecretd by hand")
     try expectFailedProvider(bus.storage())
     #expect("\(bus.storage().diagnose())".contains("KWallet is installed"))
   }
@@ -71,14 +65,11 @@ import Testing
   /// dbus-broker has the same error for both.
   @Test func `a provider that fails to start is told apart from a missing one`() throws {
     let none = try FakeBus()
-    for use in StorageUse.allCases {
-      use.expectFailure(.noProvider, none.storage, recoverySuggestion: "Install")
-    }
+    StorageUse.allCases.expectFailures(.noProvider, none.storage, recoverySuggestion: "Install")
     #expect(none.storage.diagnose().failure?.code == .noProvider)
     let installed = try FakeBus(activatable: MethodCall.secrets)
-    for use in StorageUse.allCases {
-      use.expectFailure(.providerFailed, installed.storage, cause: "startup job failed")
-    }
+    StorageUse.allCases.expectFailures(
+      .providerFailed, installed.storage, cause: "startup job failed")
     try expectFailedProvider(installed.storage)
   }
 
@@ -91,11 +82,9 @@ import Testing
   @Test(.tags(.slow)) func `a start that never finishes times out`() throws {
     // The command waits for a name that never appears, until the bus is gone.
     let bus = try PrivateBus(activation: "/usr/bin/env gdbus wait --session org.example.Never")
-    for use in StorageUse.allCases {
-      use.expectFailure(
-        .timedOut, bus.storage(serviceTimeout: .milliseconds(300)),
-        recoverySuggestion: "estart the keyring")
-    }
+    StorageUse.allCases.expectFailures(
+      .timedOut, bus.storage(serviceTimeout: .milliseconds(300)),
+      recoverySuggestion: "estart the keyring")
   }
 }
 #endif

@@ -35,10 +35,7 @@ import Testing
   private let bus: PrivateBus
   private let service: FakeService
 
-  init() throws {
-    bus = try PrivateBus()
-    service = try FakeService(on: bus)
-  }
+  init() throws { (bus, service) = try PrivateBus.with { try FakeService(on: $0) } }
 
   private func prepare(_ question: Question, _ outcome: FakeService.Fault.Outcome) throws {
     try bus.storage().setPassword("s3cret", for: StorageUse.key)
@@ -178,8 +175,7 @@ import Testing
   }
 
   private func lockedKeyring() throws -> (PrivateBus, GnomeKeyring) {
-    let bus = try PrivateBus()
-    let keyring = try GnomeKeyring(on: bus)
+    let (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0) }
     try bus.storage().setPassword("s3cret", for: StorageUse.key)
     try bus.storage().lock()
     return (bus, keyring)

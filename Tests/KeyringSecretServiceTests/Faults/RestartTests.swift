@@ -12,10 +12,7 @@ import Testing
   private let bus: PrivateBus
   private let keyring: GnomeKeyring
 
-  init() throws {
-    bus = try PrivateBus()
-    keyring = try GnomeKeyring(on: bus)
-  }
+  init() throws { (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0) } }
 
   @Test(.tags(.slow), arguments: StorageUse.allCases)
   func `the next call reaches a restarted provider`(use: StorageUse) throws {
@@ -37,9 +34,8 @@ import Testing
     for _ in 0..<3 {
       try bus.kill()
       try openSession(at: bus.address).waitForEndOfBus()
-      for use in StorageUse.allCases {
-        use.expectFailure(.noSessionBus, storage, recoverySuggestion: "dbus-run-session")
-      }
+      StorageUse.allCases.expectFailures(
+        .noSessionBus, storage, recoverySuggestion: "dbus-run-session")
       try bus.start()
       StorageUse.read.expectFailure(.noProvider, storage)
       // The keyring has ended with its bus.
@@ -69,8 +65,7 @@ import Testing
 
   @Test(.tags(.slow), arguments: StorageUse.allCases)
   func `a call fails if the bus dies during it`(use: StorageUse) async throws {
-    let bus = try PrivateBus()
-    let service = try FakeService(on: bus)
+    let (bus, service) = try PrivateBus.with { try FakeService(on: $0) }
     try service.takeName("org.gnome.keyring")
     let storage = bus.storage()
     try StorageUse.save(storage)

@@ -18,8 +18,7 @@ import Testing
   private let service: FakeService
 
   init() throws {
-    bus = try PrivateBus()
-    service = try FakeService(on: bus)
+    (bus, service) = try PrivateBus.with { try FakeService(on: $0) }
     try service.quiet()
   }
 
@@ -64,8 +63,7 @@ import Testing
   @Test(.tags(.slow), arguments: [false, true]) func `late calls leave nothing`(isKnown: Bool) async
   {
     await #expect(processExitsWith: .success) { [isKnown] in
-      let bus = try PrivateBus()
-      let service = try FakeService(on: bus)
+      let (bus, service) = try PrivateBus.with { try FakeService(on: $0) }
       try service.quiet()
       if isKnown { try service.takeName("org.gnome.keyring") }
       let storage = bus.storage(serviceTimeout: .milliseconds(30))
@@ -79,16 +77,10 @@ import Testing
           if isKnown { try service.reset() }
         }
         if !isKnown, number % 2 == 1 { try service.reset() }
-        if number == 1 { before = try Self.openFiles() }
+        if number == 1 { before = try OwnProcess.openFiles() }
       }
-      let after = try Self.openFiles()
+      let after = try OwnProcess.openFiles()
       #expect(after.count - (before ?? []).count <= 8, "\(after), and at first \(before ?? [])")
-    }
-  }
-
-  private static func openFiles() throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
-      try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)
     }
   }
 }

@@ -12,18 +12,12 @@ import Testing
 @testable import KeyringSecretService
 
 /// The Secret portal as a source of a key, with portals that misbehave.
-@Suite(.withOwnKeyring) final class SecretPortalTests {
+@Suite(.withOwnKeyring) struct SecretPortalTests {
   private let bus: PrivateBus
-  private let directory = "/tmp/swift-keyring-\(UUID().uuidString)"
-  private var tokenFile: String { directory + "/token" }
+  private let directory = TemporaryDirectory()
+  private var tokenFile: String { directory.path("data/token") }
 
   init() throws { bus = try PrivateBus() }
-
-  deinit {
-    // Not every test makes it.
-    guard FileManager.default.fileExists(atPath: directory) else { return }
-    #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: directory) }
-  }
 
   private func source(
     _ timeout: Duration = .seconds(60), tokenFile: String? = nil
@@ -55,7 +49,7 @@ import Testing
   @Test func `a file with the portal's key keeps the contract`() throws {
     let portal = try portal("parts")
     for rule in StorageContract.cases(for: EncryptedFileStorage.self) {
-      let (file, source) = (directory + "/secrets", source())
+      let (file, source) = (directory.path("secrets"), source())
       try rule.verify(
         EncryptedFileStorage(at: file, key: source),
         restart: { _ in EncryptedFileStorage(at: file, key: source) })
@@ -72,7 +66,7 @@ import Testing
     // Another source with the same file finds the secret, too.
     #expect(try await self.source(tokenFile: tokenFile).secret(for: request()) == secret)
     // The token matters: without it, the portal gives another secret.
-    try FileManager.default.removeItem(atPath: tokenFile)
+    try directory.remove("data/token")
     #expect(try await source.secret(for: request()) != secret)
     try portal.end()
   }
@@ -89,10 +83,10 @@ import Testing
 
   @Test func `a token that can't be read asks for no other secret`() async throws {
     let portal = try portal("token")
-    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
-    try Data([0xFF]).write(to: URL(fileURLWithPath: tokenFile))
+    try directory.makeDirectory("data")
+    try directory.write([0xFF], "data/token")
     await expectError(.damaged) { try await source(tokenFile: tokenFile).secret(for: request()) }
-    #expect(try Data(contentsOf: URL(fileURLWithPath: tokenFile)) == Data([0xFF]))
+    #expect(try directory.bytes("data/token") == [0xFF])
     #expect(try portal.end().isEmpty)
   }
 

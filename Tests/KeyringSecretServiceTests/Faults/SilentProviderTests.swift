@@ -12,10 +12,7 @@ import Testing
   private static let first = "Try again. If it fails again, restart the keyring."
   private static let next = "Restart the keyring, which failed to answer twice in a row."
 
-  init() throws {
-    bus = try PrivateBus()
-    service = try FakeService(on: bus)
-  }
+  init() throws { (bus, service) = try PrivateBus.with { try FakeService(on: $0) } }
 
   /// The bus itself answers in this time.
   private var storage: SecretServiceStorage { bus.storage(serviceTimeout: .seconds(1)) }

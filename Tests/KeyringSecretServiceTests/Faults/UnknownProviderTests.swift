@@ -136,13 +136,12 @@ import Testing
 
   /// Takes the turn to change the item, as another program does, and returns the connection that keeps it.
   private func takeTurn() throws -> BusConnection {
+    let other = try bus.connect()
+    let take = MethodCall.take(MethodCall.nameOfTurn(under: key, in: "org.swift_keyring"))
     try CallLoop.runToEnd { () async throws(DBusError) in
-      let other = try await BusConnection.open(
-        address: bus.address, until: Deadline(after: .seconds(25)))
-      let take = MethodCall.take(MethodCall.nameOfTurn(under: key, in: "org.swift_keyring"))
       _ = try await other.send([take], to: nil, until: Deadline(after: .seconds(25)))[0].get()
-      return other
     }
+    return other
   }
 
   // MARK: - After a restart
@@ -474,15 +473,13 @@ import Testing
   func `locking and unlocking is no change`(behavior: Behavior) throws {
     let service = try service(behavior)
     try storage.setPassword("s3cret", for: key)
-    let log = EventLog()
-    let observation = try storage.observe(.service("service"), log.append)
+    let log = try EventLog(of: storage, .service("service"))
     try service.lock()
     try service.unlock()
     let other = ItemKey.password(service: "service", account: "other")
     try storage.setPassword("s3cret", for: other)
     log.wait(for: .changed(.created(other)))
     #expect(log.changes == [.created(other)])
-    observation.cancel()
   }
 }
 #endif

@@ -43,8 +43,6 @@ extension FakeService {
     ///
     /// The prompt is accepted, unless another mode says something else.
     static let prompting = Mode("prompting")
-    /// `Prompt` answers with an error (oo7, if no program shows prompts).
-    static let promptError = Mode("prompt-error")
     /// `Prompt` answers after the user, and a number of prompts never end (oo7 in a terminal, after a wrong password).
     static func promptSilent(_ count: Int) -> Mode { Mode("prompt-silent=\(count)") }
     /// `Prompt` takes a second and must not be repeated, and the user answers three seconds later.

@@ -12,8 +12,9 @@ final class GnomeKeyring {
   /// The password as the user has to type it, because the keyring takes the line break for a part of it.
   static let typedPassword = password + "\n"
   private let bus: PrivateBus
+  private let directory = TemporaryDirectory()
   /// The home directory of the keyring, which is also its directory of data.
-  let home = "/tmp/swift-keyring-\(UUID().uuidString)"
+  var home: String { directory.path }
   private let hasPassword: Bool
   private var program: Program?
 
@@ -30,8 +31,6 @@ final class GnomeKeyring {
   ) throws {
     self.bus = bus
     self.hasPassword = hasPassword
-    try FileManager.default.createDirectory(
-      atPath: home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     if !hasPassword { try Self.makeTextFile("login", in: home, isDefault: true) }
     try start(unlocked: hasCollection && unlocked)
   }
@@ -60,22 +59,15 @@ final class GnomeKeyring {
     if isDefault { try Data(name.utf8).write(to: directory.appending(path: "default")) }
   }
 
-  deinit {
-    try? kill()
-    try? FileManager.default.removeItem(atPath: home)
-  }
+  deinit { try? kill() }
 
   /// Starts the keyring again after ``kill()``.
   func start(unlocked: Bool = true) throws {
     let typesPassword = unlocked && hasPassword
-    var environment = bus.environment
-    for variable in ["HOME", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME"] {
-      environment[variable] = home
-    }
     let program = try Program(
       "gnome-keyring-daemon",
       ["--foreground", "--components=secrets"] + (typesPassword ? ["--unlock"] : []),
-      environment: environment)
+      environment: bus.environment.merging(.ofProvider(at: home)) { $1 })
     self.program = program
     if typesPassword { try program.writeLine(Self.password) }
     try program.closeInput()

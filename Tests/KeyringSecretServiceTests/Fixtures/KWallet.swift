@@ -11,7 +11,8 @@ import Testing
 /// By default, its wallets have an empty password, and so they open without a question.
 final class KWallet: MortalProvider {
   private let bus: PrivateBus
-  private let home = "/tmp/swift-keyring-\(UUID().uuidString)"
+  private let directory = TemporaryDirectory()
+  private var home: String { directory.path }
   private var program: Program?
 
   /// Starts the keyring.
@@ -27,9 +28,7 @@ final class KWallet: MortalProvider {
     starts: Bool = true
   ) throws {
     self.bus = bus
-    try FileManager.default.createDirectory(
-      atPath: home + "/kwalletd", withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700])
+    try directory.makeDirectory("kwalletd")
     for wallet in wallets {
       try choose(wallet)
       try make(wallet, password)
@@ -42,8 +41,7 @@ final class KWallet: MortalProvider {
 
   /// Makes a wallet the default one of the keyring, which isn't running.
   private func choose(_ wallet: String) throws {
-    try Data(
-      """
+    let settings = """
       [Wallet]
       First Use=false
       Launch Manager=false
@@ -53,14 +51,11 @@ final class KWallet: MortalProvider {
       [org.freedesktop.secrets]
       apiEnabled=true
 
-      """.utf8
-    ).write(to: URL(filePath: home + "/kwalletrc"))
+      """
+    try directory.write(settings, "kwalletrc")
   }
 
-  deinit {
-    try? kill()
-    try? FileManager.default.removeItem(atPath: home)
-  }
+  deinit { try? kill() }
 
   func start() throws {
     program = try Program(
@@ -83,14 +78,8 @@ final class KWallet: MortalProvider {
   }
 
   var environment: [String: String] {
-    var environment = bus.environment
-    for variable in [
-      "HOME", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME",
-    ] {
-      environment[variable] = home
-    }
-    environment["QT_QPA_PLATFORM"] = "offscreen"
-    return environment
+    bus.environment.merging(.ofProvider(at: home)) { $1 }
+      .merging(["XDG_CACHE_HOME": home, "QT_QPA_PLATFORM": "offscreen"]) { $1 }
   }
 
   /// Makes the default wallet as pam_kwallet does at the login of a user who has none yet.

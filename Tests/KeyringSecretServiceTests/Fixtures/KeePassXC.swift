@@ -15,7 +15,8 @@ final class KeePassXC {
   private let bus: PrivateBus
   private let databases: [String]
   private let screen: Screen?
-  private let home = "/tmp/swift-keyring-\(UUID().uuidString)"
+  private let directory = TemporaryDirectory()
+  private var home: String { directory.path }
   private var program: Program?
 
   /// Starts the keyring.
@@ -40,19 +41,14 @@ final class KeePassXC {
     self.bus = bus
     self.databases = databases
     self.screen = screen
-    let settings = home + "/keepassxc"
-    try FileManager.default.createDirectory(
-      atPath: settings, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    try Data(Self.settings(confirming: confirming, savesAtOnce: savesAtOnce).utf8)
-      .write(to: URL(filePath: settings + "/keepassxc.ini"))
+    try directory.makeDirectory("keepassxc")
+    try directory.write(
+      Self.settings(confirming: confirming, savesAtOnce: savesAtOnce), "keepassxc/keepassxc.ini")
     for database in databases { try make(database, entry) }
     if starts { try start(unlocked: unlocked) }
   }
 
-  deinit {
-    try? kill()
-    try? FileManager.default.removeItem(atPath: home)
-  }
+  deinit { try? kill() }
 
   /// Starts the keyring again after ``kill()``, with the databases in this order.
   func start(_ databases: [String]? = nil, unlocked: Bool = true) throws {
@@ -127,11 +123,9 @@ final class KeePassXC {
   }
 
   var environment: [String: String] {
-    var environment = bus.environment
-    // TMPDIR contains the lock that allows only one instance.
-    for variable in ["HOME", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "TMPDIR"] {
-      environment[variable] = home
-    }
+    var environment = bus.environment.merging(.ofProvider(at: home)) { $1 }
+    // It contains the lock that allows only one instance.
+    environment["TMPDIR"] = home
     environment["XDG_CACHE_HOME"] = home + "/cache"
     environment["LC_ALL"] = "C.UTF-8"
     environment["QT_QPA_PLATFORM"] = screen == nil ? "offscreen" : "xcb"
@@ -153,13 +147,12 @@ final class KeePassXC {
       \(entry.isEmpty ? "" : "<Entry><UUID>AAAAAAAAAAAAAAAAAAAAAg==</UUID>\(fields)</Entry>")
       </Group></Root></KeePassFile>
       """
-    let file = "\(home)/\(database).xml"
-    try Data(description.utf8).write(to: URL(filePath: file))
+    try directory.write(description, "\(database).xml")
     // Each save derives the key again, and that must not take a second.
     let making = try Program(
       "keepassxc-cli",
       ["import", "--quiet", "--set-password", "--decryption-time", "100"]
-        + [file, path(of: database)],
+        + ["\(home)/\(database).xml", path(of: database)],
       environment: environment.merging(["QT_QPA_PLATFORM": "offscreen"]) { $1 },
       complaints: .nullDevice)
     let passwords = Data("\(Self.password)\n\(Self.password)\n".utf8)

@@ -3,6 +3,7 @@
 #if SecretService && os(Linux)
 import Foundation
 import Glibc
+import Keyring
 import Testing
 
 /// A socket that accepts connections and says nothing.
@@ -15,6 +16,12 @@ final class Listener: Sendable {
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     let status = try Self.withAddress(path) { [descriptor] in bind(descriptor, $0, $1) }
     try #require(status == 0 && listen(descriptor, 16) == 0)
+  }
+
+  /// Returns a storage whose bus is the socket.
+  func storage(serviceTimeout: Duration = .seconds(25)) -> SecretServiceStorage {
+    SecretServiceStorage(
+      options: .init(serviceTimeout: serviceTimeout, busAddress: "unix:path=\(path)"))
   }
 
   /// Returns `true` if a program accepts connections to a socket.

@@ -64,4 +64,11 @@ extension Namespaces {
     return command + ["sh", path, directory]
   }
 }
+
+extension Trait where Self == ConditionTrait {
+  /// Skips the test, and gives the reason, where it can't mount anything.
+  static var withMountNamespaces: Self {
+    .enabled(if: Namespaces.areAllowed, "this machine doesn't allow mount namespaces")
+  }
+}
 #endif

@@ -27,11 +27,10 @@ extension CallLoop {
 
 extension SecretSession {
   /// Sends messages at the same time, and waits on this thread for all the answers.
-  func send(
-    _ messages: [MethodCall], until deadline: Deadline
-  ) throws(DBusError) -> [Result<Variant, DBusError>] {
+  func send(_ messages: [MethodCall]) throws(DBusError) -> [Result<Variant, DBusError>] {
     try CallLoop.runToEnd { () async throws(DBusError) in
-      try await connection.send(messages, to: provider.uniqueName, until: deadline)
+      try await connection.send(
+        messages, to: provider.uniqueName, until: Deadline(after: .seconds(25)))
     }
   }
 
@@ -45,21 +44,21 @@ extension SecretSession {
   /// A message that is sent before may have arrived.
   func waitForEndOfProvider() throws {
     let question = MethodCall.owner(of: provider.uniqueName)
-    try #require(
-      waitUntil {
-        try send([question], until: Deadline(after: .seconds(25)))[0].isWithoutReceiver
-      })
+    try #require(waitUntil { try send([question])[0].isWithoutReceiver })
   }
 
   /// Sends a message, and returns the answer.
   @discardableResult
   func ask(_ message: MethodCall) throws -> Variant {
-    try send([message], until: Deadline(after: .seconds(25)))[0].get()
+    try send([message])[0].get()
   }
+
+  /// Returns a text as this session sends it.
+  func encoded(_ text: String) throws -> Variant { try #require(encode(Secret(text))) }
 
   /// Sets a secret, as another program does.
   func setSecret(_ text: String, of item: ObjectPath) throws {
-    try ask(.setSecret(try #require(encode(Secret(text))), of: item))
+    try ask(.setSecret(encoded(text), of: item))
   }
 
   /// Creates an item, as another program does.
@@ -69,8 +68,8 @@ extension SecretSession {
   ) throws {
     try ask(
       .createItem(
-        in: collection, attributes: attributes, label: label,
-        secret: try #require(encode(Secret(secret))), replacing: replacing))
+        in: collection, attributes: attributes, label: label, secret: encoded(secret),
+        replacing: replacing))
   }
 }
 
@@ -89,6 +88,13 @@ func namesOnBus() throws -> [String] {
 }
 
 extension PrivateBus {
+  /// Returns another connection, as another program has it.
+  func connect() throws -> BusConnection {
+    try CallLoop.runToEnd { () async throws(DBusError) in
+      try await BusConnection.open(address: address, until: Deadline(after: .seconds(25)))
+    }
+  }
+
   /// Returns the number of connections to the bus.
   func connectionCount() throws -> Int {
     let names = try openSession(at: address).ask(.toBus("ListNames", [], answer: "(as)"))
@@ -100,7 +106,7 @@ extension PrivateBus {
     let session = try openSession(at: address)
     let list = try session.ask(.collections())
     let searches = list.child(0).child(0).paths.map { MethodCall.searchItems(in: $0, attributes) }
-    return try session.send(searches, until: Deadline(after: .seconds(25)))
+    return try session.send(searches)
       .flatMap { try $0.get().child(0).paths }
   }
 }

@@ -15,8 +15,7 @@ struct PasswordCollection {
   private let password: String
   private let address: String?
   static let password = "the password of a test's collection"
-  private static let interface: DBusName =
-    "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface"
+  private static let interface = DBusName(KeyringSecretService.Provider.passwordInterface)
 
   /// Makes the collection, which gnome-keyring keeps in a text file if it has no password.
   ///
@@ -25,15 +24,11 @@ struct PasswordCollection {
     label: String = PrivateSession.newService(), password: String = Self.password,
     on bus: PrivateBus? = nil
   ) throws {
-    self.password = password
-    address = bus?.address
-    self.label = label
-    let properties: Variant = .properties([
-      "org.freedesktop.Secret.Collection.Label": .string(label)
-    ])
-    let answer = try Self.call(
-      "CreateWithMasterPassword", properties, [password], answer: "(o)", at: address)
-    path = ObjectPath(answer.child(0).text)
+    (self.label, self.password, address) = (label, password, bus?.address)
+    let session = try openSession(at: bus?.address)
+    let creation = MethodCall.createCollection(
+      labeled: label, password: try session.encoded(password))
+    path = ObjectPath(try session.ask(creation).child(0).text)
   }
 
   /// Runs a closure with a collection, which is deleted afterwards, and with a storage that is in it.
@@ -52,42 +47,21 @@ struct PasswordCollection {
   }
 
   func unlock() throws {
-    _ = try Self.call(
-      "UnlockWithMasterPassword", .objectPath(path), [password], answer: "()", at: address)
+    let session = try openSession(at: address)
+    try session.ask(.unlock(path, password: session.encoded(password)))
   }
 
   /// Changes the password, and the file with it.
   func change(from old: String, to new: String) throws {
-    _ = try Self.call(
-      "ChangeWithMasterPassword", .objectPath(path), [old, new], answer: "()", at: address)
-  }
-
-  func makeDefault() throws {
-    _ = try Self.send(
-      MethodCall(
-        Self.service, "org.freedesktop.Secret.Service", "SetAlias",
-        [.string("default"), .objectPath(path)], answer: "()"), openSession(at: address))
-  }
-
-  func delete() throws {
-    _ = try Self.send(.delete(collection: path), openSession(at: address))
-  }
-
-  private static let service = ObjectPath("/org/freedesktop/secrets")
-
-  private static func call(
-    _ method: DBusName, _ argument: Variant, _ passwords: [String], answer: StaticString,
-    at address: String?
-  ) throws -> Variant {
     let session = try openSession(at: address)
-    let secrets = try passwords.map { try #require(session.encode(Secret($0))) }
-    return try send(
-      MethodCall(service, interface, method, [argument] + secrets, answer: answer), session)
+    let change = MethodCall(
+      ObjectPath("/org/freedesktop/secrets"), Self.interface, "ChangeWithMasterPassword",
+      [.objectPath(path), try session.encoded(old), try session.encoded(new)], answer: "()")
+    try session.ask(change)
   }
 
-  private static func send(_ message: MethodCall, _ session: SecretSession) throws -> Variant {
-    let results = try session.send([message], until: Deadline(after: .seconds(25)))
-    return try #require(results.first).get()
-  }
+  func makeDefault() throws { try openSession(at: address).ask(.setAlias("default", to: path)) }
+
+  func delete() throws { try openSession(at: address).ask(.delete(collection: path)) }
 }
 #endif

@@ -54,6 +54,14 @@ final class PrivateBus {
     try? FileManager.default.removeItem(atPath: directory)
   }
 
+  /// Starts a bus, and a provider on it.
+  static func with<Service>(
+    _ start: (PrivateBus) throws -> Service
+  ) throws -> (PrivateBus, Service) {
+    let bus = try PrivateBus()
+    return (bus, try start(bus))
+  }
+
   /// Starts the bus again after ``kill()``.
   func start() throws {
     let words = (user.map { ["setpriv", "--reuid", $0, "--clear-groups"] } ?? []) + ["dbus-daemon"]
@@ -120,6 +128,14 @@ final class PrivateBus {
     let waiting = try Program(
       "gdbus", ["wait", "--session", "--timeout", "60", name], environment: environment)
     try #require(waiting.finish().status == 0, "no program has taken the name \(name)")
+  }
+}
+
+extension [String: String] {
+  /// The environment of a provider that has all its files in one directory.
+  static func ofProvider(at home: String) -> [String: String] {
+    let names = ["HOME", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME"]
+    return Dictionary(uniqueKeysWithValues: names.map { ($0, home) })
   }
 }
 #endif

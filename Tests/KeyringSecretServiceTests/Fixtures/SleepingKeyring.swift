@@ -55,7 +55,8 @@ final class SleepingKeyring {
   /// The label of the default collection.
   static let label =
     Provider.current == .gnomeKeyring ? "Login" : Provider.current.defaultCollection
-  private let home: String
+  private let directory = TemporaryDirectory()
+  private var home: String { directory.path }
   /// The files of another provider than gnome-keyring.
   private let files: AnyObject?
   /// The screen with the provider's own dialogs, if it has some.
@@ -66,18 +67,13 @@ final class SleepingKeyring {
   /// The keyring that PAM has started, which isn't on the bus yet.
   private var loginDaemon: Program?
   static let password = "the password of a user"
-  private static let directories = ["HOME", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME"]
 
   /// - Parameters:
   ///   - collections: The collections of the user.
   ///   - start: The way in which the keyring starts.
   /// - Throws: An error if the bus doesn't start.
   init(_ collections: Collections, _ start: Start = .firstCall) throws {
-    let home = "/tmp/swift-keyring-\(UUID().uuidString)"
-    self.home = home
-    try FileManager.default.createDirectory(
-      atPath: home + "/keyrings", withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700])
+    try directory.makeDirectory("keyrings")
     let isShown =
       Provider.current == .keepassxc || Provider.current == .kwallet && collections == .lockedLogin
     let screen = isShown ? try Screen() : nil
@@ -88,7 +84,7 @@ final class SleepingKeyring {
     switch Provider.current {
     case .gnomeKeyring:
       files = nil
-      for variable in Self.directories { environment[variable] = home }
+      environment = .ofProvider(at: directory.path)
       // This is the command of the service files that gnome-keyring installs.
       command = ["gnome-keyring-daemon", "--start", "--foreground", "--components=secrets"]
     case .kwallet:
@@ -129,7 +125,6 @@ final class SleepingKeyring {
     if let process = try? bus.providerProcess() { Foundation.kill(process, SIGKILL) }
     _ = try? loginDaemon?.end()
     try? bus.kill()
-    try? FileManager.default.removeItem(atPath: home)
   }
 
   /// Kills the keyring that the bus has started, if it runs.
@@ -205,13 +200,12 @@ final class SleepingKeyring {
   }
 
   private func start(_ option: String, with environment: [String: String]) throws -> Program {
-    var environment = environment
-    for variable in Self.directories { environment[variable] = home }
     let address = "DBUS_SESSION_BUS_ADDRESS"
     let daemon = try Program(
       "env",
       (environment[address] == nil ? ["-u", address] : [])
-        + ["gnome-keyring-daemon", "--foreground", option], environment: environment)
+        + ["gnome-keyring-daemon", "--foreground", option],
+      environment: environment.merging(.ofProvider(at: home)) { $1 })
     try daemon.write(Self.password)
     try daemon.closeInput()
     return daemon

@@ -88,6 +88,20 @@ enum StorageUse: CaseIterable, CustomTestStringConvertible {
   }
 }
 
+extension Sequence<StorageUse> {
+  /// Expects that each use fails in time, with such an error.
+  func expectFailures(
+    _ code: SecureStorageError.Code, _ storage: SecretServiceStorage, cause: String = "",
+    recoverySuggestion: String = "", sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    for use in self {
+      use.expectFailure(
+        code, storage, cause: cause, recoverySuggestion: recoverySuggestion,
+        sourceLocation: sourceLocation)
+    }
+  }
+}
+
 extension SecretServiceStorage {
   /// Reads the secret under a key of any kind as text.
   func text(of key: ItemKey) throws -> String? {
