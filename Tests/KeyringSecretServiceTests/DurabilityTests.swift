@@ -11,7 +11,7 @@ import Testing
   private static let rules = StorageContract.allCases.filter { $0.requirement == .restart }
   /// The ends after which the keyring has all that it has acknowledged.
   private static let endings = StorageContract.Ending.allCases.filter {
-    $0 == .orderly || KnownLimitation.of(.crashSafety) == nil
+    $0 == .orderly || KnownLimitation.reason(.crashSafety) == nil
   }
 
   private let bus: PrivateBus

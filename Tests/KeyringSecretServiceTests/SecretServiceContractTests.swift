@@ -40,11 +40,18 @@ import Testing
 
   @Test(
     .enabled(
-      if: KnownLimitation.of(.rule(.collectionsAreApart)) != nil,
+      if: KnownLimitation.reason(.rule(.collectionsAreApart)) != nil,
       "PromptTests confirm the prompts of gnome-keyring"))
   func `a collection cannot be made without a user`() throws {
     let rule = StorageContract.collectionsAreApart
     try KnownLimitation.verify(rule) { try rule.verify(SecretServiceStorage(interaction: .never)) }
+  }
+
+  @Test func `the article's limitations of the provider are those of promises`() {
+    let promises: [KnownLimitation.Promise] =
+      StorageContract.allCases.map { .rule($0) }
+      + [.sessionCollection, .rewrittenItemsAreFound, .crashSafety]
+    #expect(KnownLimitation.reasons.keys.allSatisfy(promises.map(\.description).contains))
   }
 }
 #endif

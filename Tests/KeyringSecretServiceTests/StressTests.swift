@@ -54,7 +54,7 @@ import Testing
     #expect(Set(values.keys).isSubset(of: histories.keys))
     // The Secret Service has no "create if absent". See `SaveMode.add`.
     var exceptions: LinearizabilityLog.Exceptions = .lateRefusals
-    if KnownLimitation.of(.rewrittenItemsAreFound) != nil { exceptions.insert(.missedItems) }
+    if KnownLimitation.reason(.rewrittenItemsAreFound) != nil { exceptions.insert(.missedItems) }
     for (key, history) in histories {
       let violations = history.violations(last: values[key] ?? nil, except: exceptions)
       #expect(violations.isEmpty, "\(key) of \(histories.count) keys")

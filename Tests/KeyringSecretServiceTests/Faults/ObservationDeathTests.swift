@@ -15,8 +15,8 @@ struct ObservationDeathTests {
     let provider = try Provider.current.startMortal(on: bus, savesAtOnce: false)
     let key = ItemKey.password(service: "service", account: "account")
     var exceptions: ObservationHistory.Exceptions = []
-    if KnownLimitation.of(.crashSafety) != nil { exceptions.insert(.lostWrites) }
-    if KnownLimitation.of(.rewrittenItemsAreFound) != nil { exceptions.insert(.missedItems) }
+    if KnownLimitation.reason(.crashSafety) != nil { exceptions.insert(.lostWrites) }
+    if KnownLimitation.reason(.rewrittenItemsAreFound) != nil { exceptions.insert(.missedItems) }
     let trial = try ObservationTrial(of: key, on: bus.storage(), except: exceptions)
     defer { trial.end() }
     try await trial.observe(bus.storage(.never), as: "keyring")

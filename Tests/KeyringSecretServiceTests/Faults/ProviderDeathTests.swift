@@ -97,7 +97,7 @@ private protocol MortalWriter: Sendable {
 }
 
 /// Whether an acknowledged write may still be lost.
-private let mayForget = KnownLimitation.of(.crashSafety) != nil
+private let mayForget = KnownLimitation.reason(.crashSafety) != nil
 
 private final class NewPasswords: MortalWriter {
   private let storage: SecretServiceStorage

@@ -52,15 +52,15 @@ enum Provider: String {
 
   /// The collection for items that needn't outlive the test.
   var fastestCollection: SecretServiceStorage.Collection {
-    KnownLimitation.of(.sessionCollection) == nil ? .session : .default
+    KnownLimitation.reason(.sessionCollection) == nil ? .session : .default
   }
 }
 
 extension Trait where Self == ConditionTrait {
   /// Skips the test, and gives the reason, if no collection of the keyring is deleted at logout.
   static var withSessionCollection: Self {
-    let limit = KnownLimitation.of(.sessionCollection)
-    return .enabled(if: limit == nil, limit.map { Comment(rawValue: $0.reason) })
+    let reason = KnownLimitation.reason(.sessionCollection)
+    return .enabled(if: reason == nil, reason)
   }
 
   /// Skips a test that needs no keyring in the sessions of other keyrings, which would only repeat it.
