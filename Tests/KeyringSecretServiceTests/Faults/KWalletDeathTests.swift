@@ -25,8 +25,7 @@ struct KWalletDeathTests {
   private let storage: SecretServiceStorage
 
   init() throws {
-    bus = try PrivateBus()
-    wallet = try KWallet(on: bus)
+    (bus, wallet) = try PrivateBus.with { try KWallet(on: $0) }
     storage = bus.storage()
   }
 
@@ -146,8 +145,7 @@ struct KWalletDeathTests {
     try storage.setPassword("kept", for: keys[1])
     try writeToDisk()
     try storage.setPassword("s3cret", for: keys[0])
-    let log = EventLog()
-    let observation = try storage.observe(.key(keys[0]), log.append)
+    let log = try EventLog(of: storage, .key(keys[0]))
     let cached = storage.cached(for: nil)
     #expect(try cached.password(for: keys[0]) == "s3cret")
     try end(SIGKILL, after: .zero)
@@ -161,7 +159,6 @@ struct KWalletDeathTests {
     try storage.setPassword("another", for: keys[0])
     log.wait(for: .changed(.replaced(keys[0])))
     #expect(try cached.password(for: keys[0]) == "another")
-    observation.cancel()
   }
 
   // MARK: - The wallet
@@ -241,88 +238,65 @@ private final class MortalItems: Sendable {
 
   private func changeLogin(isNew: Bool) throws {
     let last = try storage[login, as: .credential].read()
-    try write(login) { value in
-      let name = isNew ? value : last?.login ?? value
-      return (
-        "\(name) \(value)",
-        { [login] in
-          try $0[login, as: .credential].write(Credential(login: name, password: value))
-        }
-      )
+    let value = newValue()
+    let name = isNew ? value : last?.login ?? value
+    try write("\(name) \(value)", to: login) {
+      try storage[login, as: .credential].write(Credential(login: name, password: value))
     }
   }
 
   /// Removes one item, and adds another one under the same label.
   private func replaceNamesake() throws {
     let keys = namesakes.shuffled()
-    try write(keys[0]) { _ in (nil, { try $0.remove(keys[0]) }) }
-    try write(keys[1]) { value in
-      (
-        value,
-        {
-          try $0.save(
-            SecureItem(key: keys[1], secret: Secret(value), label: "shared"), mode: .addOrReplace)
-        }
-      )
+    try write(nil, to: keys[0]) { try storage.remove(keys[0]) }
+    let value = newValue()
+    try write(value, to: keys[1]) {
+      try storage.save(
+        SecureItem(key: keys[1], secret: Secret(value), label: "shared"), mode: .addOrReplace)
     }
   }
 
   private func rename() throws {
-    let key = renamed
-    let old = try storage.secret(for: key)?.text
-    try write(key) { value in
-      let secret = Bool.random() ? old ?? value : value
-      let isLabelOnly = old != nil && secret == old
-      return (
-        secret,
-        {
-          try $0.save(
-            SecureItem(key: key, secret: isLabelOnly ? nil : Secret(secret), label: value),
-            mode: .addOrReplace)
-        }
-      )
+    let old = try storage.secret(for: renamed)?.text
+    let value = newValue()
+    let secret = Bool.random() ? old ?? value : value
+    let isLabelOnly = old != nil && secret == old
+    try write(secret, to: renamed) {
+      try storage.save(
+        SecureItem(key: renamed, secret: isLabelOnly ? nil : Secret(secret), label: value),
+        mode: .addOrReplace)
     }
   }
 
   /// Changes the secret and the attributes of an item, which another program has stored if it was absent.
   private func changeTheirs() throws {
-    let key = theirs
-    if try storage.password(for: key) == nil {
+    if try storage.password(for: theirs) == nil {
       // The other program can't tell that its secret never arrived.
-      state.withLock { $0.values[key, default: [nil]].append("") }
-      try write(key) { [address] value in
-        (
-          value,
-          { _ in
-            try openSession(at: address).createItem(key.attributes, label: "theirs", secret: value)
-          }
-        )
+      try write("", to: theirs) {}
+      let value = newValue()
+      try write(value, to: theirs) {
+        try openSession(at: address).createItem(theirs.attributes, label: "theirs", secret: value)
       }
     }
-    try write(key) { value in
-      (
-        value,
-        {
-          try $0.save(
-            SecureItem(key: key, secret: Secret(value), attributes: ["note": value]),
-            mode: .addOrReplace)
-        }
-      )
+    let value = newValue()
+    try write(value, to: theirs) {
+      try storage.save(
+        SecureItem(key: theirs, secret: Secret(value), attributes: ["note": value]),
+        mode: .addOrReplace)
     }
   }
 
-  /// Writes a value that no other item has.
-  private func write(
-    _ key: ItemKey,
-    _ change: (String) -> (value: String?, body: (SecretServiceStorage) throws -> Void)
-  ) throws {
-    let number = state.withLock { state in
+  /// Returns a value that no other item has.
+  private func newValue() -> String {
+    state.withLock { state in
       state.number += 1
-      return state.number
+      return "\(state.number)"
     }
-    let (value, body) = change("\(number)")
+  }
+
+  private func write(_ value: String?, to key: ItemKey, _ body: () throws -> Void) throws {
     state.withLock { $0.values[key, default: [nil]].append(value) }
-    try body(storage)
+    try body()
   }
 
   /// Records that the values that are there are on disk.
