@@ -32,21 +32,14 @@ extension KeePassXCTests {
       environment: bus.environment)
   }
 
-  @Test func `a new process reads an item that the user allows`() throws {
+  @Test(arguments: [(Screen.User.Answer.allow, "s3cret"), (.deny, "error userCanceled")])
+  func `a new process reads an item if the user allows it`(
+    answer: Screen.User.Answer, line: String
+  ) throws {
     try withItemOfAnotherProcess { bus, screen in
-      let user = try Screen.User(.allow, at: screen)
+      let user = try Screen.User(answer, at: screen)
       let reader = try read("allowed", bus)
-      #expect(try reader.readLine() == "s3cret")
-      try user.finish()
-      #expect(try reader.finish().status == 0)
-    }
-  }
-
-  @Test func `a new process does not read an item that the user denies`() throws {
-    try withItemOfAnotherProcess { bus, screen in
-      let user = try Screen.User(.deny, at: screen)
-      let reader = try read("allowed", bus)
-      #expect(try reader.readLine() == "error userCanceled")
+      #expect(try reader.readLine() == line)
       try user.finish()
       #expect(try reader.finish().status == 0)
     }
@@ -80,13 +73,19 @@ extension KeePassXCTests {
 
   // MARK: - Two databases
 
-  /// Moves the alias of the default collection, which follows the database that the user looks at.
-  @Test func `an app keeps its database if the user turns to another`() throws {
+  /// Starts a keyring with two databases, of which the first one is in front and has an item.
+  private func twoDatabases() throws -> (PrivateBus, KeePassXC) {
     let bus = try PrivateBus()
     let keyring = try KeePassXC(on: bus, databases: ["first", "second"])
-    let storage = bus.storage()
     try keyring.bringToFront("first")
-    try storage.setPassword("s3cret", for: StorageUse.key)
+    try bus.storage().setPassword("s3cret", for: StorageUse.key)
+    return (bus, keyring)
+  }
+
+  /// Moves the alias of the default collection, which follows the database that the user looks at.
+  @Test func `an app keeps its database if the user turns to another`() throws {
+    let (bus, keyring) = try twoDatabases()
+    let storage = bus.storage()
     try keyring.bringToFront("second")
     #expect(try storage.password(for: StorageUse.key) == "s3cret")
     try storage.setPassword("changed", for: StorageUse.key)
@@ -100,11 +99,8 @@ extension KeePassXCTests {
   }
 
   @Test func `an app locks the database that it reads if the user turns to another`() throws {
-    let bus = try PrivateBus()
-    let keyring = try KeePassXC(on: bus, databases: ["first", "second"])
+    let (bus, keyring) = try twoDatabases()
     let storage = bus.storage()
-    try keyring.bringToFront("first")
-    try storage.setPassword("s3cret", for: StorageUse.key)
     try keyring.bringToFront("second")
     try storage.lock()
     #expect(try storage.isLocked())
@@ -113,11 +109,8 @@ extension KeePassXCTests {
   }
 
   @Test func `an app keeps its database if the databases open in another order`() throws {
-    let bus = try PrivateBus()
-    let keyring = try KeePassXC(on: bus, databases: ["first", "second"])
+    let (bus, keyring) = try twoDatabases()
     let storage = bus.storage()
-    try keyring.bringToFront("first")
-    try storage.setPassword("s3cret", for: StorageUse.key)
     try keyring.lock()
     for order in [["first", "second"], ["second", "first"]] {
       try keyring.kill()
@@ -131,8 +124,7 @@ extension KeePassXCTests {
   /// Expects that such a name is refused, or that nothing of the item is lost.
   @Test(arguments: ["Title", "UserName", "URL", "Notes"])
   func `an attribute with a name that KeePassXC uses is not lost`(name: String) throws {
-    let bus = try PrivateBus()
-    let keyring = try KeePassXC(on: bus)
+    let (bus, keyring) = try PrivateBus.with { try KeePassXC(on: $0) }
     let storage = bus.storage()
     let inKey = ItemKey(kind: .password, attributes: ["service": "service", name: "value"])
     let beside = SecureItem(

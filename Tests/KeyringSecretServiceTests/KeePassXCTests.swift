@@ -4,7 +4,6 @@
 import Foundation
 import Keyring
 import KeyringFile
-import KeyringMigration
 import KeyringStorage
 import Testing
 
@@ -79,8 +78,7 @@ struct KeePassXCTests {
   private func withLockedDatabase(
     _ screen: Screen? = nil, _ body: (PrivateBus, KeePassXC) throws -> Void
   ) throws {
-    let bus = try PrivateBus()
-    let keyring = try KeePassXC(on: bus, screen: screen)
+    let (bus, keyring) = try PrivateBus.with { try KeePassXC(on: $0, screen: screen) }
     try bus.storage().setPassword("s3cret", for: StorageUse.key)
     try keyring.lock()
     try body(bus, keyring)
@@ -119,53 +117,17 @@ struct KeePassXCTests {
     }
   }
 
-  @Test(arguments: [SecretServiceStorage.Interaction.never, .allowed])
-  func `a migration into a locked database loses nothing`(
-    interaction: SecretServiceStorage.Interaction
-  ) throws {
-    let screen = try Screen()
-    try withLockedDatabase(screen) { bus, keyring in
-      let source = InMemoryStorage()
-      try source.setPassword("another", for: StorageUse.key)
-      let user = interaction == .allowed ? try Screen.User(.unlock(), at: screen) : nil
-      expectError(user == nil ? .locked : .itemAlreadyExists) {
-        try Migration(of: .service("service"), from: source, to: bus.storage(interaction)).move()
-      }
-      try user?.finish()
-      if user == nil { try keyring.unlock() }
-      try expectOnly("s3cret", bus)
-      #expect(try source.password(for: StorageUse.key) == "another")
-    }
-  }
-
-  @Test func `a migration out of a locked database is an error`() throws {
-    try withLockedDatabase { bus, keyring in
-      let destination = InMemoryStorage()
-      expectError(.locked) {
-        try Migration(of: .service("service"), from: bus.storage(.never), to: destination).move()
-      }
-      try keyring.unlock()
-      // KeePassXC deletes an item only by a prompt, even if it doesn't ask the user.
-      let migration = Migration(of: .service("service"), from: bus.storage(), to: destination)
-      #expect(try migration.move().count == 1)
-      #expect(try destination.password(for: StorageUse.key) == "s3cret")
-    }
-  }
-
   #if EncryptedFile
   @Test(arguments: [SecretServiceStorage.Interaction.never, .allowed])
   func `the key of a file is not replaced while its database is locked`(
     interaction: SecretServiceStorage.Interaction
   ) throws {
-    let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
-    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: directory) } }
+    let directory = TemporaryDirectory()
     func file(_ name: String, _ keyring: SecretServiceStorage) -> EncryptedFileStorage {
-      EncryptedFileStorage(at: "\(directory)/\(name)", key: .storage(keyring, key: StorageUse.key))
+      EncryptedFileStorage(at: directory.path(name), key: .storage(keyring, key: StorageUse.key))
     }
     let screen = try Screen()
-    let bus = try PrivateBus()
-    let keyring = try KeePassXC(on: bus, screen: screen)
+    let (bus, keyring) = try PrivateBus.with { try KeePassXC(on: $0, screen: screen) }
     try file("first", bus.storage()).setPassword("of the first", for: StorageUse.key)
     try keyring.lock()
     let user = interaction == .allowed ? try Screen.User(.unlock(), at: screen) : nil
@@ -191,14 +153,12 @@ struct KeePassXCTests {
 
   /// KeePassXC reports each item of a database that it locks as deleted.
   @Test func `a lock removes no items for observers`() throws {
-    let bus = try PrivateBus()
-    let keyring = try KeePassXC(on: bus)
+    let (bus, keyring) = try PrivateBus.with { try KeePassXC(on: $0) }
     let storage = bus.storage()
     let another = ItemKey.password(service: "service", account: "another")
     try storage.setPassword("s3cret", for: StorageUse.key)
     try storage.setPassword("s3cret", for: another)
-    let log = EventLog()
-    let observation = try storage.observe(.service("service"), log.append)
+    let log = try EventLog(of: storage, .service("service"))
     for _ in 0..<3 {
       try keyring.lock()
       log.wait(for: .locked)
@@ -208,7 +168,6 @@ struct KeePassXCTests {
     }
     // Items that had just changed may be reported again.
     #expect(Set(log.changes).isSubset(of: [.replaced(StorageUse.key), .replaced(another)]))
-    observation.cancel()
     try keyring.kill()
   }
 
@@ -216,17 +175,14 @@ struct KeePassXCTests {
   @Test func `an item that may have changed is reported after a restart in a new installation`()
     throws
   {
-    let bus = try PrivateBus()
-    let keyring = try KeePassXC(on: bus, confirming: true)
-    let log = EventLog()
-    let observation = try bus.storage(.never).observe(.key(StorageUse.key), log.append)
+    let (bus, keyring) = try PrivateBus.with { try KeePassXC(on: $0, confirming: true) }
+    let log = try EventLog(of: bus.storage(.never), .key(StorageUse.key))
     try bus.storage().setPassword("s3cret", for: StorageUse.key)
     log.wait(for: .changed(.created(StorageUse.key)))
     try keyring.end()
     log.wait(for: .interrupted)
     try keyring.start()
     log.wait(for: .changed(.replaced(StorageUse.key)))
-    observation.cancel()
     try keyring.kill()
   }
 

@@ -10,18 +10,7 @@ import Testing
   private let bus: PrivateBus
   private let keyring: GnomeKeyring
 
-  init() throws {
-    bus = try PrivateBus()
-    keyring = try GnomeKeyring(on: bus)
-  }
-
-  @Test func `a locked collection stays locked`() throws {
-    let storage = bus.storage(.never)
-    for _ in 0..<2 {
-      try storage.lock()
-      #expect(try storage.isLocked())
-    }
-  }
+  init() throws { (bus, keyring) = try PrivateBus.with { try GnomeKeyring(on: $0) } }
 
   /// Starts gnome-keyring without an unlock.
   ///
