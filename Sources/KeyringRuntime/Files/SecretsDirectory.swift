@@ -67,11 +67,18 @@ package final class SecretsDirectory {
     _ body: (SecretsDirectory) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     var lastDeadEnd: String?
+    var lastTargets: [String] = []
     // Each further attempt means that the directory was replaced during the one before.
     for _ in 0..<100 {
-      let directory = try Swift.Result { () throws(FileFailure) in
-        try SecretsDirectory(path, hashing: hashing)
-      }.mapError(translate).get()
+      let directory: SecretsDirectory
+      do throws(FileFailure) {
+        directory = try SecretsDirectory(path, hashing: hashing)
+      } catch {
+        // A link may have led to a directory that was just removed. By then, it leads to another one.
+        let targets = Self.linkTargets(on: path)
+        if error.number == ENOENT, exchange(&lastTargets, with: targets) != targets { continue }
+        throw translate(error)
+      }
       let result = Swift.Result { () throws(Failure) in try body(directory) }
       if !directory.isInDoubt { return try result.get() }
       guard directory.isCurrent else {
@@ -298,9 +305,19 @@ package final class SecretsDirectory {
 
   /// Returns the target of a link, or `nil` for a name that is no link's.
   private func linkTarget(_ name: String, in place: OpenFile? = nil) -> String? {
+    Self.linkTarget(name, in: (place ?? directory).descriptor)
+  }
+
+  /// Returns the targets of the links on a path.
+  private static func linkTargets(on path: String) -> [String] {
+    let ends = path.indices.filter { path[$0] == "/" } + [path.endIndex]
+    return ends.compactMap { linkTarget(String(path[..<$0]), in: AT_FDCWD) }
+  }
+
+  private static func linkTarget(_ path: String, in descriptor: Int32) -> String? {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
       guard let start = buffer.baseAddress else { return nil }
-      let count = readlinkat((place ?? directory).descriptor, name, start, buffer.count)
+      let count = readlinkat(descriptor, path, start, buffer.count)
       if count < 0 { return nil }
       return String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
     }
