@@ -93,6 +93,25 @@ import Testing
     }
   }
 
+  @Test func `both forms of readOrStore wait as often for the keyring`() async throws {
+    let service = PrivateSession.newService()
+    let storage = SecretServiceStorage().service(service)
+    func synchronously() throws { _ = try storage.password("first").readOrStore { "s3cret" } }
+    func countWaits(of use: () async throws -> Void) async throws -> Int {
+      let seenUnlocked = try openSession().seenUnlocked
+      for collection in seenUnlocked.keys { seenUnlocked[collection] = .now }
+      let start = try Self.waits()
+      try await use()
+      return try Self.waits() - start
+    }
+    let first = try await countWaits { try synchronously() }
+    let second = try await countWaits {
+      _ = try await storage.password("second").readOrStore { "s3cret" }
+    }
+    #expect(first == second)
+    try await storage.removeAll()
+  }
+
   @Test func `the counted uses are the documented ones`() throws {
     let documented = try Set(Self.documentedMessages().keys)
     #expect(documented == Set(CountedUse.allCases.map(\.rawValue)))

@@ -33,7 +33,7 @@ extension SecureProperty {
       return value
     }
     return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-      try await readOrStore { () async throws(SecureStorageError) in try generate() }
+      try await stored.storeFirst { () async throws(SecureStorageError) in try generate() }
     }
   }
 }
@@ -53,18 +53,30 @@ extension SecureProperty {
     _ generate: () async throws(SecureStorageError) -> Stored
   ) async throws(SecureStorageError) -> Stored {
     let stored = projectedValue
-    var change: TrackedItems.Change?
-    defer { change?.end() }
     try await stored.takeOver()
-    let value = try await stored.chosenStorage.storage.readOrStore(
-      stored.currentKey, as: stored.coding
-    ) {
-      () async throws(SecureStorageError) in
-      let value = try await generate()
-      change = stored.beginChange()
+    let storage = stored.chosenStorage.storage
+    if let value = try await storage.value(for: stored.currentKey, as: stored.coding) {
+      stored.failures.readSucceeded()
       return value
     }
-    stored.failures.readSucceeded()
+    return try await stored.storeFirst(generate)
+  }
+}
+
+extension StoredValue {
+  /// Stores a first value unless there is one by now, and returns the one that is stored then.
+  fileprivate nonisolated(nonsending) func storeFirst(
+    _ generate: () async throws(SecureStorageError) -> Value
+  ) async throws(SecureStorageError) -> Value {
+    var change: TrackedItems.Change?
+    defer { change?.end() }
+    let value = try await chosenStorage.storage.storeFirst(currentKey, as: coding) {
+      () async throws(SecureStorageError) in
+      let value = try await generate()
+      change = beginChange()
+      return value
+    }
+    failures.readSucceeded()
     return value
   }
 }

@@ -139,12 +139,11 @@ extension SecureStorage {
 // MARK: - Values that are generated once
 
 extension SecureStorage {
-  /// Reads the value stored under a key, or stores a new one, suspending the task.
-  package nonisolated(nonsending) func readOrStore<Value>(
+  /// Stores a first value under a key unless there is one by now, and returns the one that is stored then.
+  package nonisolated(nonsending) func storeFirst<Value>(
     _ key: ItemKey, as coding: ItemCoding<Value>,
     _ generate: () async throws(SecureStorageError) -> Value
   ) async throws(SecureStorageError) -> Value {
-    if let value = try await value(for: key, as: coding) { return value }
     let turn = try await turnIfPossible(for: key, details: coding.details)
     var generated: Value?
     let outcome = await Result { () async throws(SecureStorageError) in
